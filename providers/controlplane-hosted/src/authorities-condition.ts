@@ -20,18 +20,18 @@ export function authoritiesCondition(reports: readonly RotationReport[], endMs: 
   if (trust.length > 0)
     return not(
       "NewTrusted",
-      `New authorities are trusted beside the old (${list(trust)}). ${beforeIssue(trust)}, then set spec.certificates.rotation.phase to Issue`,
+      `New authorities are trusted in addition to the old (${list(trust)}). ${beforeIssue(trust)}, then set spec.certificates.rotation.phase to Issue`,
     );
   const issue = inState("Issue");
   if (issue.length > 0)
     return not(
       "NewInUse",
-      `The new authorities sign, the old are still trusted (${list(issue)}). ${beforeRetire(issue)}, then set spec.certificates.rotation.phase to Retire`,
+      `The new authorities sign, the old ones are still trusted (${list(issue)}). ${beforeRetire(issue)}, then set spec.certificates.rotation.phase to Retire`,
     );
   if (endMs - nowMs < EXPIRY_NOTICE_MS)
     return not(
       "ExpiresSoon",
-      `An authority ends at ${new Date(endMs).toISOString()}; set spec.certificates.rotation.phase to Trust to begin its rotation`,
+      `An authority expires at ${new Date(endMs).toISOString()}; set spec.certificates.rotation.phase to Trust to start its rotation`,
     );
   return { type, status: "True", reason: "Current", message: "" };
 }
@@ -42,13 +42,13 @@ function list(authorities: readonly AuthorityKey[]): string {
 
 function beforeIssue(authorities: readonly AuthorityKey[]): string {
   return authorities.includes("cluster")
-    ? "Let every node learn the new CA and get a certificate of it: roll their MachineDeployments (spec.rollout.after), or run the commands of docs/hosted-control-planes.md, Rotate, on each host; and restart pods that talk to the API"
-    : "Wait until UpToDate is True; nodes have nothing to do";
+    ? "Distribute the new CA and certificates issued by it to every node: roll out their MachineDeployments (spec.rollout.after), or run the commands of docs/hosted-control-planes.md, Rotate, on each host; and restart pods that talk to the API"
+    : "Wait until UpToDate is True; nodes are not affected";
 }
 
 function beforeRetire(authorities: readonly AuthorityKey[]): string {
   const steps = ["Wait until UpToDate is True"];
-  if (authorities.includes("cluster")) steps.push("fetch kubeconfigs anew (capstan kubeconfig)");
+  if (authorities.includes("cluster")) steps.push("fetch new kubeconfigs (capstan kubeconfig)");
   if (authorities.includes("serviceAccount"))
     steps.push("let pods get new tokens (kubelets renew them within an hour; restart pods that keep theirs)");
   return steps.join(", ");

@@ -8,7 +8,7 @@ import { HostedControlPlane } from "./kinds/hosted-control-plane.ts";
 import { FakePlacement } from "./testing/fake-placement.ts";
 import { HostedPlane } from "./testing/hosted-plane.ts";
 
-/** Input that a person, a clock or a neighbour gets wrong: told, and nothing is started. */
+/** Wrong input of a user, a clock or another tenant: it is reported, and nothing is started. */
 const DAY_MS = 24 * 3600_000;
 let hosted: HostedPlane;
 
@@ -34,24 +34,24 @@ async function bringCa(notBeforeMs: number, validMs: number): Promise<void> {
   expect(clock).toBeInstanceOf(VirtualClock);
 }
 
-test("clock skew: a CA that is not valid yet is named with both times, and nothing is started", async () => {
+test("clock skew: reports a CA that is not valid yet with both times, and starts nothing", async () => {
   await bringCa(hosted.plane.clock.now() + DAY_MS, 10 * DAY_MS);
   await hosted.create();
   await hosted.told(
     "Available",
-    /^False CertificatesNotAvailable: Secret c1-ca: .*valid from 2026-01-02.*clock says 2026-01-01/,
+    /^False CertificatesNotAvailable: Secret c1-ca: .*not valid before 2026-01-02.*clock says 2026-01-01/,
   );
   expect(hosted.placement.plans).toEqual([]);
 });
 
-test("clock skew: a CA that has ended is named with both times, and nothing is started", async () => {
+test("clock skew: reports an expired CA with both times, and starts nothing", async () => {
   await bringCa(hosted.plane.clock.now() - 10 * DAY_MS, 5 * DAY_MS);
   await hosted.create();
-  await hosted.told("Available", /^False CertificatesNotAvailable: Secret c1-ca: the CA ended at 2025-12-27/);
+  await hosted.told("Available", /^False CertificatesNotAvailable: Secret c1-ca: the CA expired at 2025-12-27/);
   expect(hosted.placement.plans).toEqual([]);
 });
 
-test("a CA that is none is named, and nothing is started", async () => {
+test("reports an unparsable CA, and starts nothing", async () => {
   await hosted.plane.user.create({
     apiVersion: "v1",
     kind: "Secret",
@@ -62,7 +62,7 @@ test("a CA that is none is named, and nothing is started", async () => {
   await hosted.told("Available", /^False CertificatesNotAvailable: Secret c1-ca: tls.crt cannot be read/);
 });
 
-test("an endpoint of a backup that is no host is named, and nothing is reserved", async () => {
+test("reports a backup whose endpoint is not a host, and reserves nothing", async () => {
   const backup = "20260101T000000Z";
   const description = { authorities: { cluster: { certPem: "x" } }, endpoint: { host: "a\u2028 exec: b", port: 6443 } };
   await mkdir(join(hosted.backupDir, "default/c1", backup), { recursive: true });
@@ -73,7 +73,7 @@ test("an endpoint of a backup that is no host is named, and nothing is reserved"
 });
 
 test.each(["../other/c1", "other/c1", "..", "C1"])(
-  "a backup of another namespace cannot be named: %s",
+  "rejects a backup of another namespace: %s",
   async (controlPlane) => {
     await mkdir(join(hosted.backupDir, "other/c1/20260101T000000Z"), { recursive: true });
     await writeFile(join(hosted.backupDir, "other/c1/20260101T000000Z/control-plane.json"), "{}");
@@ -90,11 +90,11 @@ test.each([
   ],
   [{ etcd: { backup: { s3: { endpoint: "https://s3", bucket: "b", secretName: "other/x" } } } }, "secretName"],
   [{ hostCluster: { secretName: "other/x" } }, "secretName"],
-])("a Secret of another namespace cannot be named: %j", async (spec, field) => {
+])("rejects a Secret of another namespace: %j", async (spec, field) => {
   await expect(hosted.create(spec)).rejects.toThrow(field);
 });
 
-test("files come from Secrets of the own namespace only", async () => {
+test("reads files only from Secrets of the same namespace", async () => {
   const { user } = hosted.plane;
   await user.create({ apiVersion: "v1", kind: "Namespace", metadata: { name: "other" } } as Unstructured);
   await user.create({
@@ -112,38 +112,41 @@ test("files come from Secrets of the own namespace only", async () => {
 });
 
 test.each([
-  ["InvalidVersion", { version: "v1.99.0" }, "use v1.28 to v1.36"],
+  ["InvalidVersion", { version: "v1.99.0" }, "use v1.28 to v1.37"],
   ["InvalidArgument", { apiServer: { extraArgs: [{ name: "etcd-servers", value: "x" }] } }, "remove it"],
   [
     "FilesNotAvailable",
     { apiServer: { files: [{ name: "a", contentFrom: { secret: { name: "gone", key: "k" } } }] } },
     "create it or correct the name",
   ],
-])("%s in one that serves: it goes on, is Available, and UpToDate says what to change", async (reason, spec, cure) => {
-  await hosted.create();
-  await hosted.ready();
-  await hosted.told("Available", /^True/);
-  await hosted.told("AuthoritiesCurrent", /^True/);
-  const plans = hosted.placement.plans.length;
-  await hosted.plane.user.patch(await hosted.get(), { spec });
-  await hosted.told("UpToDate", new RegExp(`^False ${reason}: .*${cure}; what runs goes on serving as it is$`));
-  await hosted.told("Available", /^True/);
-  await hosted.told("AuthoritiesCurrent", /^True/);
-  expect((await hosted.get()).status).toMatchObject({ version: "v1.34.4", replicas: 1, readyReplicas: 1 });
-  const later = hosted.placement.plans.slice(plans).map((plan) => plan.spec);
-  expect(
-    later.filter((each) => JSON.stringify(each).includes(JSON.stringify(Object.values(spec)[0]))),
-    "tried",
-  ).toEqual([]);
-  // What serves can fail all the same, and then that is told.
-  hosted.placement.report({ components: [], apiReady: false });
-  await hosted.told("Available", new RegExp(`^False ${reason}: `));
-  hosted.placement.report(FakePlacement.ready());
-  await hosted.plane.user.patch(await hosted.get(), { spec: { version: "v1.34.4", apiServer: null } });
-  await hosted.told("UpToDate", /^True/);
-});
+])(
+  "%s in a serving control plane: it keeps serving, is Available, and UpToDate says what to change",
+  async (reason, spec, cure) => {
+    await hosted.create();
+    await hosted.ready();
+    await hosted.told("Available", /^True/);
+    await hosted.told("AuthoritiesCurrent", /^True/);
+    const plans = hosted.placement.plans.length;
+    await hosted.plane.user.patch(await hosted.get(), { spec });
+    await hosted.told("UpToDate", new RegExp(`^False ${reason}: .*${cure}; the running configuration keeps serving$`));
+    await hosted.told("Available", /^True/);
+    await hosted.told("AuthoritiesCurrent", /^True/);
+    expect((await hosted.get()).status).toMatchObject({ version: "v1.34.4", replicas: 1, readyReplicas: 1 });
+    const later = hosted.placement.plans.slice(plans).map((plan) => plan.spec);
+    expect(
+      later.filter((each) => JSON.stringify(each).includes(JSON.stringify(Object.values(spec)[0]))),
+      "tried",
+    ).toEqual([]);
+    // A serving control plane can still fail, and then that is reported.
+    hosted.placement.report({ components: [], apiReady: false });
+    await hosted.told("Available", new RegExp(`^False ${reason}: `));
+    hosted.placement.report(FakePlacement.ready());
+    await hosted.plane.user.patch(await hosted.get(), { spec: { version: "v1.34.4", apiServer: null } });
+    await hosted.told("UpToDate", /^True/);
+  },
+);
 
-test("while a mistake stands, what serves is still backed up and its certificates are renewed", async () => {
+test("backs up a serving control plane and renews its certificates while its spec is invalid", async () => {
   await hosted.create({ etcd: { backup: { schedule: "0 * * * *", keep: 3 } } });
   await hosted.ready();
   await hosted.told("UpToDate", /^True/);
@@ -164,11 +167,14 @@ test("while a mistake stands, what serves is still backed up and its certificate
   await hosted.told("UpToDate", /^False InvalidVersion/);
 });
 
-test("what a placement cannot do while it serves is told beside that, not instead", async () => {
+test("reports what a placement cannot do in addition to an invalid spec", async () => {
   await hosted.create();
   await hosted.ready();
   const problem = { reason: "BinariesMissing", message: "no kube-apiserver v1.34.4; run: capstan kubernetes install" };
   hosted.placement.report({ ...FakePlacement.ready(), problem });
-  await hosted.told("UpToDate", /^False BinariesMissing: .*run: capstan kubernetes install; what runs goes on/);
+  await hosted.told(
+    "UpToDate",
+    /^False BinariesMissing: .*run: capstan kubernetes install; the running configuration keeps/,
+  );
   await hosted.told("Available", /^True/);
 });

@@ -69,7 +69,7 @@ export function certificateSpecs(input: CertificateInput): CertificateSpec[] {
     client("front-proxy-client", "frontProxy", "front-proxy-client"),
     client("controller-manager", "cluster", "system:kube-controller-manager"),
     client("scheduler", "cluster", "system:kube-scheduler"),
-    // etcd's gateway dials itself with its serving certificate, so that one must be a client's too.
+    // etcd's gateway dials itself with its serving certificate, so that also needs client usage.
     {
       name: "etcd/server",
       issuer: "etcd",
@@ -82,7 +82,7 @@ export function certificateSpecs(input: CertificateInput): CertificateSpec[] {
   ];
 }
 
-/** Until 1.32 the certificate's group carried the rights, since 1.33 a ClusterRoleBinding does. */
+/** Until 1.32 the certificate's group granted the permissions; since 1.33 a ClusterRoleBinding does. */
 function kubeletClientGroups(version: string): string[] {
   if (minor(version) <= 28) return ["system:masters"];
   return minor(version) <= 32 ? ["kubeadm:cluster-admins"] : [];

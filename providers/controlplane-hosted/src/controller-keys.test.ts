@@ -12,12 +12,12 @@ import { LeafStore, leafFile } from "./placement/leaf-store.ts";
 import { FakePlacement } from "./testing/fake-placement.ts";
 import { HostedPlane } from "./testing/hosted-plane.ts";
 
-/** Keys over the years: what is renewed by itself, and what a person rotates step by step. */
+/** Keys over the years: what is renewed automatically, and what a user rotates step by step. */
 const DAY_MS = 24 * 3600_000;
 let hosted: HostedPlane;
 let clock: YearsClock;
 
-/** Virtual time in which years pass at once, as for a machine that slept, and that knows what it was asked to wake up for. */
+/** Virtual time in which years pass at once, as after a suspend, and that records requested wake-ups. */
 class YearsClock extends VirtualClock {
   readonly alarms: number[] = [];
   #skipped = 0;
@@ -35,7 +35,7 @@ class YearsClock extends VirtualClock {
     this.#skipped += ms;
   }
 
-  /** Whether it was asked to wake somebody within a day before this time. */
+  /** Whether a wake-up was requested within the day before this time. */
   wakesAt(ms: number): boolean {
     return this.alarms.some((at) => at > ms - DAY_MS && at <= ms);
   }
@@ -74,12 +74,12 @@ const rotate = async (phase: string, authorities?: string[]): Promise<void> => {
 };
 const authorities = () => hosted.placement.plans.at(-1)?.authorities;
 
-test("the kubeconfig is renewed at half of its life: woken for it, and not before", async () => {
+test("renews the kubeconfig at half of its lifetime, requeued for that time and not earlier", async () => {
   await hosted.create();
   await hosted.ready();
   const begun = clock.now();
   const first = await kubeconfig();
-  // The progress deadline of the start wakes it first.
+  // The progress deadline of the start requeues it first.
   await hosted.plane.settle(600_000);
   expect(clock.wakesAt(begun + 182.5 * DAY_MS)).toBe(true);
   clock.skip(180 * DAY_MS);
@@ -97,10 +97,10 @@ test("the kubeconfig is renewed at half of its life: woken for it, and not befor
 });
 
 test.each([
-  ["ECDSA P-256 unless said", undefined, "ec", "prime256v1"],
+  ["ECDSA P-256 by default", undefined, "ec", "prime256v1"],
   ["RSA on request", "RSA-2048", "rsa", undefined],
 ])(
-  "keys are %s: of every authority, of service accounts, of every leaf and of the administrator",
+  "keys are %s: of every CA, of service accounts, of every leaf certificate and of the administrator",
   async (_what, algorithm, type, curve) => {
     const certificates = algorithm === undefined ? {} : { encryptionAlgorithm: algorithm };
     await hosted.create({ certificates });
@@ -124,7 +124,7 @@ test.each([
   },
 );
 
-test("an authority that ends within half a year is pointed out", async () => {
+test("reports an authority that expires within half a year", async () => {
   await hosted.create();
   await hosted.ready();
   await hosted.told("AuthoritiesCurrent", /^True/);
@@ -133,7 +133,7 @@ test("an authority that ends within half a year is pointed out", async () => {
   await hosted.told("AuthoritiesCurrent", /^False ExpiresSoon: .*phase to Trust/);
 });
 
-test("rotation in three steps: both trusted, the new one signs, the old one is gone; each step is told", async () => {
+test("rotates in three steps: trusts both CAs, signs with the new one, removes the old one; reports each step", async () => {
   await hosted.create();
   await hosted.ready();
   const before = await kubeconfig();
@@ -175,16 +175,16 @@ test("rotation in three steps: both trusted, the new one signs, the old one is g
   await hosted.told("AuthoritiesCurrent", /^False NewTrusted/);
 });
 
-test("a step out of order is refused and changes nothing; one authority can be rotated alone", async () => {
+test("rejects a step out of order without a change; one authority can be rotated alone", async () => {
   await hosted.create();
   await hosted.ready();
   const before = (await secret("c1-etcd"))?.data;
   await rotate("Issue", ["Etcd"]);
-  await hosted.told("AuthoritiesCurrent", /^False InvalidRotation: .*Etcd: nobody trusts a new one yet/);
+  await hosted.told("AuthoritiesCurrent", /^False InvalidRotation: .*Etcd: no new CA is trusted yet/);
   expect((await secret("c1-etcd"))?.data).toEqual(before);
   await rotate("Trust", ["Etcd"]);
-  await hosted.told("AuthoritiesCurrent", /^False NewTrusted: .*\(Etcd\)\. .*nodes have nothing to do/);
+  await hosted.told("AuthoritiesCurrent", /^False NewTrusted: .*\(Etcd\)\. .*nodes are not affected/);
   expect(Object.keys((await secret("c1-ca"))?.data ?? {}).toSorted()).toEqual(["tls.crt", "tls.key"]);
   await rotate("Retire", ["Etcd"]);
-  await hosted.told("AuthoritiesCurrent", /^False InvalidRotation: .*Etcd: the old one is still what signs/);
+  await hosted.told("AuthoritiesCurrent", /^False InvalidRotation: .*Etcd: the old CA still signs/);
 });

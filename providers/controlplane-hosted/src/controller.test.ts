@@ -32,7 +32,7 @@ const get = (): Promise<HostedControlPlane> => hosted.get();
 const condition = (type: string): Promise<string> => hosted.condition(type);
 const ready = (version?: string): Promise<void> => hosted.ready(version);
 
-test("from one object to an API that nodes can join: endpoint, keys, kubeconfig, cluster-info, initialized", async () => {
+test("turns one object into an API that nodes can join: endpoint, keys, kubeconfig, cluster-info, initialized", async () => {
   await create();
   await eventually(async () =>
     expect((await get()).spec.controlPlaneEndpoint).toEqual({ host: "10.0.0.1", port: 6443 }),
@@ -53,7 +53,7 @@ test("from one object to an API that nodes can join: endpoint, keys, kubeconfig,
   expect(await inside.get(ConfigMap, { namespace: "kube-public", name: "cluster-info" })).toBeDefined();
 });
 
-test("without control plane machines there is no node to wait for: initialized never depends on one", async () => {
+test("initialized does not depend on a node, because there are no control plane machines", async () => {
   await create();
   await ready();
   expect((await get()).status?.initialization?.controlPlaneInitialized).toBe(true);
@@ -62,7 +62,7 @@ test("without control plane machines there is no node to wait for: initialized n
   await told("Available", /^False/);
 });
 
-test("a control plane goes on while its Cluster is paused, and so does what is told of it", async () => {
+test("a control plane and its conditions continue while its Cluster is paused", async () => {
   await create();
   await ready();
   const before = (await get()).status;
@@ -102,14 +102,14 @@ test.each([
   ],
   ["PlacementNotAvailable", { placement: { type: "Pods" } }, {}, "it offers Process"],
   ["BackupNotFound", { etcd: { restoreFrom: { backup: "20260101T000000Z" } } }, {}, "there are none"],
-])("%s: told, and nothing is started", async (reason, spec, cluster, text) => {
+])("reports %s, and starts nothing", async (reason, spec, cluster, text) => {
   await create(spec, cluster);
   await told("Available", new RegExp(`^False ${reason}: .*${text}`));
   expect(placement.plans).toEqual([]);
 });
 
 test.each(["PortTaken", "AddressNotUsable", "LeftoverData"])(
-  "%s: told, looked at again, goes on by itself",
+  "reports %s, checks again, and continues once it is solved",
   async (reason) => {
     placement.reservation = { type: "failed", reason, message: "cannot listen on 10.0.0.1:6443: EADDRINUSE" };
     await create();
@@ -136,7 +136,7 @@ test.each([
   expect(placement.plans.length - tries).toBeLessThanOrEqual(13);
 });
 
-test("a component that ends at once is told with its own last error line", async () => {
+test("reports the last error line of a component that exits immediately", async () => {
   const message = "ended by itself, starting again in 0.4 s; its last error: Error: unknown flag: --nonsense";
   placement.state = { components: [{ name: "kube-apiserver", ready: false, message, restarts: 2 }], apiReady: false };
   await create({ apiServer: { extraArgs: [{ name: "nonsense", value: "1" }] } });
@@ -147,7 +147,7 @@ test("a component that ends at once is told with its own last error line", async
   );
 });
 
-test("an endpoint that only this machine knows is pointed out, and does not stop anything nor hide what does", async () => {
+test("reports an endpoint that only this machine can reach, without blocking anything or hiding other problems", async () => {
   await create({ controlPlaneEndpoint: { host: "127.0.0.1", port: 6443 } });
   await told("Available", /^False/);
   expect(await condition("EndpointReachable")).toBe("none");
@@ -156,16 +156,16 @@ test("an endpoint that only this machine knows is pointed out, and does not stop
   await told("EndpointReachable", /^False LoopbackEndpoint: .*--node-address/);
 });
 
-test("a version that cannot be reached leaves the running one serving", async () => {
+test("keeps the running version serving if the requested one cannot be reached", async () => {
   await create();
   await ready();
   await plane.user.patch(await get(), { spec: { version: "v1.36.0" } });
-  await told("UpToDate", /^False InvalidVersion: .*go to v1.35 first; v1.34.4 goes on serving/);
+  await told("UpToDate", /^False InvalidVersion: .*go to v1.35 first; v1.34.4 keeps serving/);
   await told("Available", /^True/);
   expect(placement.plans.at(-1)?.version).toBe("v1.34.4");
 });
 
-test("during an upgrade nodes are told the version that serves, afterwards the new one", async () => {
+test("nodes get the serving version during an upgrade, and the new one afterwards", async () => {
   await create();
   await ready();
   const inside = new Client(workload.admin(), { fieldManager: "test", clock: plane.clock });
@@ -183,7 +183,7 @@ test("during an upgrade nodes are told the version that serves, afterwards the n
   await eventually(async () => expect(await version()).toBe("v1.35.0"));
 });
 
-test("backups: on schedule, kept in number, on demand, and the keys go with them", async () => {
+test("takes backups on schedule and on demand, with the keys, and keeps a number of them", async () => {
   await create({ etcd: { backup: { schedule: "0 * * * *", keep: 2 } } });
   await ready();
   await told("BackedUp", /^False NoBackupYet/);
@@ -212,7 +212,7 @@ test("backups: on schedule, kept in number, on demand, and the keys go with them
   expect(JSON.parse(description)).toMatchObject({ authorities: { cluster: { certPem: ca } } });
 });
 
-test("a backup restored into a new control plane brings its keys and its endpoint", async () => {
+test("restores the keys and the endpoint of a backup into a new control plane", async () => {
   await create({}, {}, { annotations: { "capstan.dev/backup": "now" } });
   await ready();
   await told("BackedUp", /^True/);
@@ -239,12 +239,13 @@ test("a backup restored into a new control plane brings its keys and its endpoin
   expect(secretText(await plane.user.get(Secret, { namespace, name: "c2-ca" }), "tls.crt")).toBe(ca);
 });
 
-test("the backup that a control plane came from is kept; without it what serves goes on, and that is told", async () => {
+test("keeps the backup that a control plane was restored from; without it the control plane keeps serving and reports that", async () => {
   await create({ etcd: { backup: { schedule: "0 * * * *", keep: 1 } } });
   await ready();
   const backup = "20260101T010000Z";
   for (let hour = 1; hour <= 3; hour++) {
-    await plane.clock.advance(3600_000);
+    // To the hour and no further: files are read in real time, and the backup is named after the moment at which it begins.
+    await plane.clock.advance(Date.parse(`2026-01-01T0${hour}:00:00Z`) - plane.clock.now());
     await eventually(async () =>
       expect((await get()).status?.backup).toMatchObject({ lastName: `20260101T0${hour}0000Z` }),
     );
@@ -256,12 +257,12 @@ test("the backup that a control plane came from is kept; without it what serves 
   expect(placement.plans.at(-1)?.restore?.name).toBe(`default/c1/${backup}`);
   await rm(join(backupDir, "default/c1", backup), { recursive: true });
   placement.report(FakePlacement.ready());
-  await told("UpToDate", /^False BackupNotFound: .*there are 20260101T030000Z; what was there goes on serving/);
+  await told("UpToDate", /^False BackupNotFound: .*there are 20260101T030000Z; the current data keeps serving/);
   await told("Available", /^True/);
   expect(placement.plans.at(-1)?.restore).toBeUndefined();
 });
 
-test("what serves can be stopped, whatever else is wrong with its description", async () => {
+test("hibernates a serving control plane even if its spec is invalid", async () => {
   await create();
   await ready();
   await told("Available", /^True/);
@@ -271,7 +272,7 @@ test("what serves can be stopped, whatever else is wrong with its description", 
   expect(placement.hibernated).toContain("default/c1");
 });
 
-test("replicas 0 hibernates; deletion takes everything away and waits for what is left", async () => {
+test("hibernates with 0 replicas; deletion removes everything and waits for what is left", async () => {
   await create();
   await ready();
   await plane.user.patch(await get(), { spec: { replicas: 0 } });
@@ -281,9 +282,12 @@ test("replicas 0 hibernates; deletion takes everything away and waits for what i
   const remove = placement.remove.bind(placement);
   placement.remove = () => Promise.reject(new Error("EBUSY: resource busy, rmdir 'data'"));
   await plane.user.delete(await get());
-  await told("Deleting", "True Deleting: Removing it failed and is tried again: EBUSY: resource busy, rmdir 'data'");
+  await told(
+    "Deleting",
+    "True Deleting: Removing the control plane failed and will be retried: EBUSY: resource busy, rmdir 'data'",
+  );
   placement.remove = remove;
-  await told("Deleting", "True Deleting: Waiting for etcd to end");
+  await told("Deleting", "True Deleting: Waiting for etcd to be deleted");
   placement.left = [];
   placement.report({ components: [], apiReady: false });
   await eventually(async () => expect(await plane.user.get(HostedControlPlane, key)).toBeUndefined());

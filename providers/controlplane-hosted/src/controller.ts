@@ -1,4 +1,4 @@
-import { Cluster, Secret } from "@capstan/capi";
+import { Cluster, CONTRACT_STATUS, Secret } from "@capstan/capi";
 import { type Controller, controller, type Request } from "@capstan/runtime";
 import { reconcileHostedControlPlane } from "./hosted-control-plane.ts";
 import { HostedControlPlane } from "./kinds/hosted-control-plane.ts";
@@ -26,6 +26,7 @@ export function hostedControlPlaneController(planes: HostedControlPlanes): Contr
     })
     .concurrency(CONCURRENCY)
     .rank(5)
+    .deferStatus(CONTRACT_STATUS)
     .reconcile((request, context) => reconcileHostedControlPlane(request, context, planes));
 }
 

@@ -26,7 +26,7 @@ const parts = (text: string): [string[], string[]][] =>
     providers.flatMap((provider) => Object.keys(provider)),
   ]);
 
-test("what is to be encrypted is written so, what no longer is stays readable", () => {
+test("encrypts the requested resources, and keeps earlier ones readable", () => {
   const key = { key: "a2V5", resources: ["secrets", "configmaps"] };
   expect(parts(encryptionConfiguration(key, { resources: ["secrets"] }))).toEqual([
     [["secrets"], ["secretbox", "identity"]],
@@ -40,13 +40,13 @@ test("what is to be encrypted is written so, what no longer is stays readable", 
   ]);
 });
 
-test("a tenant who writes the Secret cannot write the file around its values", () => {
+test("a tenant who writes the Secret cannot change the file around its values", () => {
   const text = encryptionConfiguration({ key: "a\n\u2028kms: {}", resources: ["secrets\n\x85- b"] }, undefined);
   expect(text).not.toMatch(/[\x85\u2028]/);
   expect(parts(text)).toEqual([[["secrets\n\x85- b"], ["identity", "secretbox"]]]);
 });
 
-test("a key is made once, survives being switched off, and goes into backups", async () => {
+test("creates one key, keeps it when encryption is disabled, and includes it in backups", async () => {
   await hosted.create({ apiServer: { encryption: {} } }, {}, { annotations: { "capstan.dev/backup": "now" } });
   await hosted.ready();
   const file = (): string => hosted.placement.plans.at(-1)?.userFiles.apiServer[ENCRYPTION_FILE] ?? "";

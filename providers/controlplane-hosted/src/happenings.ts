@@ -1,5 +1,5 @@
 import { findCondition } from "@capstan/apimachinery";
-import { conditionsOf } from "@capstan/capi";
+import { conditionsOf, supportWarning } from "@capstan/capi";
 import type { HostedControlPlane } from "./kinds/hosted-control-plane.ts";
 
 type Status = NonNullable<HostedControlPlane["status"]>;
@@ -12,14 +12,14 @@ export interface Happening {
   readonly note: string;
 }
 
-/** Conditions whose turns are told in their own words, and what they are about. */
+/** Conditions whose changes are recorded with their own message, and the action of the event. */
 const TOLD = { BackedUp: "Backup", AuthoritiesCurrent: "Rotate" } as const;
 
 /**
  * Returns the events for the difference between two statuses of a control plane. Equal statuses produce none, so a restart of the manager
  * records no events.
  */
-export function happenings(object: HostedControlPlane, after: Status): Happening[] {
+export function happenings(object: HostedControlPlane, after: Status, now: number): Happening[] {
   const before = object.status;
   const { spec } = object;
   const found: Happening[] = [];
@@ -28,22 +28,27 @@ export function happenings(object: HostedControlPlane, after: Status): Happening
   };
   const was = findCondition(conditionsOf({ status: before }), "Available");
   const is = findCondition(conditionsOf({ status: after }), "Available");
-  if (before?.conditions === undefined) tell("ControlPlaneCreated", "Create", `Making a control plane ${spec.version}`);
+  if (before?.conditions === undefined)
+    tell("ControlPlaneCreated", "Create", `Creating a control plane with ${spec.version}`);
+  const started = upgrade(object, after);
+  const unsupported = supportWarning(spec.version, now);
+  const chosen = before?.conditions === undefined || started.some(({ reason }) => reason === "UpgradeStarted");
+  if (chosen && unsupported !== undefined) tell("VersionOutOfSupport", "Validate", unsupported, "Warning");
   if (after.initialization?.controlPlaneInitialized === true && before?.initialization === undefined) {
     tell("ControlPlaneStarted", "Start", `The control plane serves ${after.version ?? spec.version}`);
     const restored = spec.etcd?.restoreFrom?.backup;
-    if (restored !== undefined) tell("BackupRestored", "Restore", `It has the data of backup ${restored}`);
+    if (restored !== undefined) tell("BackupRestored", "Restore", `The data was restored from backup ${restored}`);
   } else if (is?.status === "True" && was?.reason === "Hibernated")
     tell("ControlPlaneWoken", "Wake", "The control plane serves again");
   else if (is?.reason === "Hibernated" && was?.reason !== "Hibernated")
-    tell("ControlPlaneHibernated", "Hibernate", "The control plane was stopped; its data is kept");
+    tell("ControlPlaneHibernated", "Hibernate", "The control plane was hibernated; its data is kept");
   else if (was?.reason === "Hibernated" && is !== undefined && is.reason !== "Hibernated" && is.reason !== "Deleting")
-    tell("ControlPlaneWaking", "Wake", "The control plane starts again with the data it had");
+    tell("ControlPlaneWaking", "Wake", "The control plane is starting with its existing data");
   else if (is?.status === "False" && was?.status === "True" && is.reason !== "Deleting")
     tell("ControlPlaneNotAvailable", "Observe", is.message, "Warning");
   else if (is?.status === "True" && was?.status === "False" && before?.initialization !== undefined)
     tell("ControlPlaneAvailable", "Observe", "The control plane is available again");
-  for (const { reason, action, note } of upgrade(object, after)) tell(reason, action, note);
+  for (const { reason, action, note } of started) tell(reason, action, note);
   const backup = after.backup?.lastName;
   if (backup !== undefined && backup !== before?.backup?.lastName)
     tell("BackupSaved", "Backup", `Backup ${backup} was saved`);
@@ -51,7 +56,7 @@ export function happenings(object: HostedControlPlane, after: Status): Happening
     const old = findCondition(conditionsOf({ status: before }), type);
     const now = findCondition(conditionsOf({ status: after }), type);
     if (now === undefined || (old?.status === now.status && old.reason === now.reason)) continue;
-    // The first one is not due yet: nothing has happened.
+    // The first backup is not due yet: nothing to record.
     if (now.reason === "NoBackupYet") continue;
     if (now.status === "False") tell(now.reason, action, now.message, type === "BackedUp" ? "Warning" : "Normal");
     else if (old?.status === "False" && type === "AuthoritiesCurrent")

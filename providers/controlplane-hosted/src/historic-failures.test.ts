@@ -8,7 +8,7 @@ import { FakePlacement } from "./testing/fake-placement.ts";
 import { HostedPlane } from "./testing/hosted-plane.ts";
 
 /**
- * Where hosted control planes before this one failed; each by its name. `packages/manager/src/hosted-story.test.ts` has the first and the
+ * Known failures of earlier hosted control planes. `packages/manager/src/hosted-story.test.ts` has the first and the
  * third with all controllers, and the end-to-end test shows the same with real nodes.
  */
 let hosted: HostedPlane;
@@ -21,7 +21,7 @@ afterEach(async () => {
   await hosted.close();
 });
 
-test("historic failure 1, cluster-info and its RBAC: there before workers may join, readable for anonymous alone", async () => {
+test("historic failure 1, cluster-info and its RBAC: exist before workers may join, and anonymous users may read cluster-info only", async () => {
   await hosted.create();
   await hosted.eventually(async () => expect(hosted.placement.plans).not.toEqual([]));
   expect((await hosted.get()).status?.initialization?.controlPlaneInitialized).toBeUndefined();
@@ -43,7 +43,7 @@ test("historic failure 1, cluster-info and its RBAC: there before workers may jo
   expect(binding?.["subjects"]).toMatchObject([{ kind: "User", name: "system:anonymous" }]);
 });
 
-test("historic failure 2, the scheduler: there is one, and the control plane is not healthy without it", async () => {
+test("historic failure 2, the scheduler: it runs, and the control plane is not healthy without it", async () => {
   const context = { clusterName: "c1", network: clusterNetwork(undefined), spec: { version: "v1.34.4" }, ports: {} };
   expect(kubeSchedulerArguments(context as unknown as ComponentContext)).toContain(
     "--kubeconfig=$FILES/scheduler.conf",
@@ -60,7 +60,7 @@ test("historic failure 2, the scheduler: there is one, and the control plane is 
   await hosted.told("ControlPlaneComponentsHealthy", /^False NotHealthy: \* kube-scheduler: ended by itself/);
 });
 
-test("historic failure 3, nodeRef: no Machine and no Node is waited for, and the contract says so", async () => {
+test("historic failure 3, nodeRef: does not wait for a Machine or Node, and the contract status says so", async () => {
   await hosted.create();
   await hosted.ready();
   await hosted.told("Available", /^True/);

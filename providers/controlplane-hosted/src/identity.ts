@@ -1,4 +1,3 @@
-import type { OwnerReference } from "@capstan/apimachinery";
 import { HostedControlPlane } from "./kinds/hosted-control-plane.ts";
 import type { PlacedObject } from "./placement/placement.ts";
 
@@ -12,7 +11,7 @@ export function identity(object: HostedControlPlane): {
   return {
     apiVersion: HostedControlPlane.apiVersion,
     kind: HostedControlPlane.kind,
-    metadata: { ...(namespace === undefined ? {} : { namespace }), ...(name === undefined ? {} : { name }) },
+    metadata: { namespace, name },
   };
 }
 
@@ -21,19 +20,7 @@ export function placedObject(object: HostedControlPlane): PlacedObject {
   const { uid, deletionTimestamp } = object.metadata;
   return {
     spec: object.spec,
-    ...(uid === undefined ? {} : { objectUid: uid }),
+    objectUid: uid,
     ...(deletionTimestamp === undefined ? {} : { deletingSinceMs: Date.parse(deletionTimestamp) }),
-  };
-}
-
-/** Returns the owner reference with which objects are garbage collected with the control plane. */
-export function controllerReference(object: HostedControlPlane): OwnerReference {
-  return {
-    apiVersion: HostedControlPlane.apiVersion,
-    kind: HostedControlPlane.kind,
-    name: object.metadata.name ?? "",
-    uid: object.metadata.uid ?? "",
-    controller: true,
-    blockOwnerDeletion: true,
   };
 }

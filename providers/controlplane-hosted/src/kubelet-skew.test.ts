@@ -13,7 +13,7 @@ const upgrade = async (version: string): Promise<void> => {
   await hosted.plane.user.patch(await hosted.get(), { spec: { version } });
 };
 
-test("an upgrade that would leave nodes behind does not begin, says which and what to do, and begins when they are gone", async () => {
+test("does not start an upgrade that nodes do not support, says which ones and what to do, and starts it once they are deleted", async () => {
   hosted.nodes.kubelets = { old: "v1.31.2", young: "v1.34.4" };
   await hosted.create();
   await hosted.ready();
@@ -21,7 +21,7 @@ test("an upgrade that would leave nodes behind does not begin, says which and wh
   await upgrade("v1.35.0");
   await hosted.told(
     "UpToDate",
-    /^False KubeletTooOld: v1\.35\.0 supports kubelets from v1\.32 on, but old has v1\.31\.2; bring their Machines to v1\.32/,
+    /^False KubeletTooOld: v1\.35\.0 supports kubelets from v1\.32, but old has v1\.31\.2; upgrade their Machines to v1\.32/,
   );
   expect(hosted.placement.plans.at(-1)?.upgradeRefusal?.()?.reason).toBe("KubeletTooOld");
   hosted.nodes.kubelets = { young: "v1.34.4" };
@@ -30,7 +30,7 @@ test("an upgrade that would leave nodes behind does not begin, says which and wh
   expect(hosted.placement.plans.at(-1)?.upgradeRefusal?.()).toBeUndefined();
 });
 
-test("nodes that cannot be seen hold an upgrade", async () => {
+test("blocks an upgrade while the nodes are unknown", async () => {
   await hosted.create();
   await hosted.ready();
   hosted.nodes.kubelets = undefined;
@@ -38,7 +38,7 @@ test("nodes that cannot be seen hold an upgrade", async () => {
   await hosted.told("UpToDate", /^False NodesNotKnown: .*connect ECONNREFUSED/);
 });
 
-test("a node that is newer than the control plane is told, and does not keep it from catching up", async () => {
+test("reports a node that is newer than the control plane, and does not block its upgrade", async () => {
   hosted.nodes.kubelets = { early: "v1.35.1" };
   await hosted.create();
   await hosted.ready();

@@ -22,9 +22,9 @@ export interface HostedControlPlanes {
   workload?: WorkloadClusters;
   /** Folder of backups on this machine; without it there are no backups. */
   backupDir?: string;
-  /** Decides which addresses of endpoints and backup stores may be dialled. */
+  /** Decides which addresses of endpoints and backup stores may be dialed. */
   gate: DialGate;
-  /** Reaches a new API by other means than the network, if possible. */
+  /** Reaches a new API without the network, if possible. */
   dial?: (config: ClientConfig) => Transport | undefined;
   /** Resolves host names of endpoints. */
   resolve?: (host: string) => Promise<readonly string[]>;

@@ -20,7 +20,7 @@ test("Progressing is True while a control plane starts and after it serves", asy
   await hosted.told("Progressing", "True Complete: ");
 });
 
-test("an upgrade without progress for its deadline is a condition, while the old version keeps serving", async () => {
+test("reports an upgrade that exceeds its progress deadline, while the old version keeps serving", async () => {
   await hosted.create();
   await hosted.ready();
   await hosted.plane.user.patch(key, {
@@ -42,7 +42,7 @@ test("an upgrade without progress for its deadline is a condition, while the old
   await hosted.told("Progressing", "True Complete: ");
 });
 
-test("a hibernated control plane is not stuck", async () => {
+test("a hibernated control plane does not exceed a deadline", async () => {
   await hosted.create();
   await hosted.ready();
   await hosted.plane.user.patch(key, { spec: { replicas: 0 } });

@@ -1,16 +1,9 @@
-import { lookup } from "node:dns/promises";
-import { join } from "node:path";
-import { Cluster, type ClusterKey, type LoadedProvider, type Provider, type ProviderDeps } from "@capstan/capi";
-import type { Cache } from "@capstan/runtime";
-import { type EmbeddedClusters, HostClusters } from "@capstan/workloads";
-import { controlPlaneOf, hostedControlPlaneController } from "./controller.ts";
-import { TokenSigner } from "./join/token-signer.ts";
+import type { Provider, ProviderDeps } from "@capstan/capi";
+import type { EmbeddedClusters } from "@capstan/workloads";
 import { HostedControlPlane } from "./kinds/hosted-control-plane.ts";
 import { HostedControlPlaneTemplate } from "./kinds/hosted-control-plane-template.ts";
-import { EmbeddedPlacement } from "./placement/embedded/embedded.ts";
-import { PodsPlacement } from "./placement/pods/pods.ts";
-import { type ProcessOptions, processPlacement } from "./placement/process/on-this-machine.ts";
-import { stopRank } from "./placement/process/process.ts";
+import type { ProcessOptions } from "./placement/process/on-this-machine.ts";
+import { hostedWhy } from "./why.ts";
 
 const ALL_VERBS = ["create", "delete", "get", "list", "patch", "update", "watch"];
 
@@ -26,6 +19,17 @@ export interface HostedDeps extends ProviderDeps, ProcessOptions {
 export const hosted: Provider<HostedDeps> = {
   name: "controlplane-hosted",
   title: "Hosted control planes",
+  controlPlane: {
+    name: "hosted",
+    summary: "runs next to the manager or as pods, and needs no machines",
+    kind: "HostedControlPlane",
+    spec: ({ version, replicas, endpoint, placement }) => ({
+      version,
+      replicas,
+      controlPlaneEndpoint: endpoint,
+      ...(placement === undefined ? {} : { placement: { type: placement } }),
+    }),
+  },
   kinds: [HostedControlPlane, HostedControlPlaneTemplate],
   access: {
     rules: [
@@ -37,46 +41,7 @@ export const hosted: Provider<HostedDeps> = {
       { apiGroups: ["networking.k8s.io"], resources: ["networkpolicies"], verbs: ALL_VERBS },
     ],
   },
-  load: loadHosted,
+  why: hostedWhy,
+  reasons: async () => (await import("./reasons.ts")).HOSTED_REASONS,
+  load: async (deps) => (await import("./running.ts")).loadHosted(deps),
 };
-
-async function loadHosted(deps: HostedDeps): Promise<LoadedProvider> {
-  const { client, cache, clock, random, log, gate, workload, dataDir, embedded } = deps;
-  const processes = await processPlacement(deps);
-  const management = deps.runsPods === true ? client : undefined;
-  const hosts = new HostClusters({ management, fieldManager: client.fieldManager, clock, random, log, gate });
-  return {
-    addIndexes: () => undefined,
-    controllers: () => [
-      hostedControlPlaneController({
-        placements: {
-          Process: processes.placement,
-          Embedded: new EmbeddedPlacement({ clusters: embedded, clock, random }),
-          Pods: new PodsPlacement({ hosts, management: client, clock, random, log }),
-        },
-        defaultPlacement: deps.runsPods === true ? "Pods" : "Process",
-        prepared: new Map(),
-        gate,
-        workload,
-        resolve: async (host) => (await lookup(host, { all: true })).map(({ address }) => address),
-        backupDir: join(dataDir, "backups"),
-        signer: new TokenSigner({ workload, isHosted: hostedIn(cache), clock, random, log }),
-      }),
-    ],
-    close: async (programs) => {
-      await hosts.stop();
-      // The next manager adopts programs that keep running.
-      if (programs === "keep") processes.workloads.release();
-      else await processes.workloads.stopAll((id) => stopRank(id.name));
-    },
-  };
-}
-
-/** Whether a Cluster's control plane is a hosted one that does not sign for itself. */
-function hostedIn(cache: Cache): (key: ClusterKey) => boolean {
-  return (key) => {
-    const cluster = cache.get(Cluster, key);
-    const [plane] = cluster === undefined ? [] : controlPlaneOf(cluster);
-    return plane !== undefined && cache.get(HostedControlPlane, plane)?.spec.placement?.type !== "Embedded";
-  };
-}

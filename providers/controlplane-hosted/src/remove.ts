@@ -1,12 +1,19 @@
 import { pausedCondition } from "@capstan/capi";
-import { done, type ReconcileContext, type Result, requeueAfter } from "@capstan/runtime";
+import {
+  done,
+  hasFinalizer,
+  type ReconcileContext,
+  type Result,
+  releaseFinalizer,
+  requeueAfter,
+} from "@capstan/runtime";
 import { identity, placedObject } from "./identity.ts";
 import type { HostedControlPlane } from "./kinds/hosted-control-plane.ts";
 import type { Placement } from "./placement/placement.ts";
 import { FINALIZER, type HostedControlPlanes } from "./planes.ts";
 import { controlPlaneStatus } from "./status.ts";
 
-/** What is on its way out is looked at again after this, when no watch told before. */
+/** A removal in progress is checked again after this time if no watch event comes earlier. */
 const RECHECK_MS = 2_000;
 
 /** Removes a control plane, but not its backups. It never calls the workload cluster, which may no longer be reachable. */
@@ -17,34 +24,30 @@ export async function removeControlPlane(
   context: ReconcileContext,
   planes: HostedControlPlanes,
 ): Promise<Result> {
-  const finalizers = object.metadata.finalizers ?? [];
-  if (!finalizers.includes(FINALIZER)) return done();
+  if (!hasFinalizer(object, FINALIZER)) return done();
   const tell = async (message: string): Promise<void> => {
     const paused = pausedCondition(object, undefined);
     const progress = { step: "deleting", message } as const;
     const type = object.spec.placement?.type ?? planes.defaultPlacement;
     const { status } = controlPlaneStatus({ object, progress, paused, placement: type, nowMs: context.clock.now() });
     const desired = { ...identity(object), status } as HostedControlPlane;
-    await context.client.ensure(desired, object, { subresource: "status" });
+    await context.ensureStatus(desired, object);
   };
   let left: string[];
   try {
     left = (await placement?.remove(owner, placedObject(object))) ?? [];
   } catch (error) {
-    await tell(`Removing it failed and is tried again: ${error instanceof Error ? error.message : String(error)}`);
+    await tell(
+      `Removing the control plane failed and will be retried: ${error instanceof Error ? error.message : String(error)}`,
+    );
     throw error;
   }
   planes.prepared.delete(owner);
   planes.settled?.delete(owner);
   if (left.length > 0) {
-    await tell(`Waiting for ${left.join(", ")} to end`);
+    await tell(`Waiting for ${left.join(", ")} to be deleted`);
     return requeueAfter(RECHECK_MS);
   }
-  await context.client.patch(object, {
-    metadata: {
-      finalizers: finalizers.filter((name) => name !== FINALIZER),
-      resourceVersion: object.metadata.resourceVersion,
-    },
-  });
+  await releaseFinalizer(context.client, object, FINALIZER);
   return done();
 }

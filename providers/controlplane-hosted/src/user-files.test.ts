@@ -10,7 +10,7 @@ function usedMs(): number {
   return Number(readFileSync(`/proc/self/task/${process.pid}/schedstat`, "latin1").split(" ")[0]) / 1e6;
 }
 
-/** What is written of files of kube-apiserver with these contents. */
+/** Returns the canonical files of kube-apiserver with these contents. */
 async function write(contents: string[]): ReturnType<typeof readUserFiles> {
   const files = contents.map((content, index) => ({ name: `file-${index}.yaml`, content }));
   const object = { metadata: {}, spec: { version: "v1.34.4", apiServer: { files } } } as unknown as HostedControlPlane;
@@ -20,7 +20,7 @@ async function write(contents: string[]): ReturnType<typeof readUserFiles> {
 const policy = (users: number): string =>
   `apiVersion: audit.k8s.io/v1\nkind: Policy\nrules:\n- level: None\n  users: [${"a, ".repeat(users)}a]\n`;
 
-test("large files hold nobody up, and are written as small ones are", async () => {
+test("large files do not block the event loop, and get the same output as small ones", async () => {
   const contents = Array.from({ length: 6 }, (_, index) => policy(21_000 + index));
   const before = usedMs();
   const read = await write(contents);
@@ -31,7 +31,7 @@ test("large files hold nobody up, and are written as small ones are", async () =
   );
 });
 
-test("a large file is refused for the same reasons as a small one", async () => {
+test("rejects a large file for the same reasons as a small one", async () => {
   for (const users of [1, 21_000])
     expect(await write([`${policy(users)}omitStages: &a []\n`])).toEqual({
       problem: "spec.apiServer.files: file-0.yaml has an anchor in line 6; remove it and write the value out",

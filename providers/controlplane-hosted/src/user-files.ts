@@ -45,7 +45,7 @@ export async function readUserFiles(
   return { files };
 }
 
-/** Reads large documents in a thread first: a tenant may supply many, and everybody else would wait. */
+/** Reads large documents in a thread first: a tenant may supply many, and parsing them would delay other control planes. */
 async function reader(
   given: Readonly<Record<string, string>>,
   { clock }: ReconcileContext,
@@ -65,7 +65,7 @@ async function reader(
   return (text) => (documents.get(text) ?? (() => parseStrictYaml(text)))();
 }
 
-/** The files that flags and settings name: the flag decides what a file must be. */
+/** The files that flags and settings refer to: the flag decides the type of the file. */
 function namedFiles(spec: HostedControlPlaneSpec, component: Component): NamedFile[] {
   const settings = component === "apiServer" ? apiServerSettingFlags(spec.apiServer, "-") : [];
   const extra = (spec[component]?.extraArgs ?? []).map(({ name, value }) => [name, value ?? ""] as const);

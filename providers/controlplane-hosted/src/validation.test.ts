@@ -10,18 +10,18 @@ import { withoutEffect } from "./without-effect.ts";
 const network = clusterNetwork(undefined);
 const spec = { version: "v1.34.4" };
 
-test("a plain control plane has no problem", () => {
+test("accepts a plain control plane", () => {
   expect(specProblem(spec, network, "Process")).toBeUndefined();
 });
 
 test.each([
   ["v1.20.0", "not supported"],
-  ["1.34.4", "is not a version like v1.34.4"],
-])("version %s is refused: %s", (version, text) => {
+  ["1.34.4", "is not a version like v1.37.1"],
+])("rejects version %s: %s", (version, text) => {
   expect(specProblem({ version }, network, "Process")?.message).toContain(text);
 });
 
-test("overlapping or malformed networks are refused with the ranges named", () => {
+test("rejects overlapping or malformed networks and names the ranges", () => {
   const overlapping = clusterNetwork({ services: { cidrBlocks: ["10.244.0.0/20"] } });
   expect(specProblem(spec, overlapping, "Process")?.message).toContain(
     "services 10.244.0.0/20 and pods 10.244.0.0/16 overlap",
@@ -34,16 +34,16 @@ test("overlapping or malformed networks are refused with the ranges named", () =
 test.each([
   [{ name: "etcd-servers", value: "https://other:2379" }, "belongs to the placement"],
   [{ name: "tls-cert-file", value: "x" }, "belongs to the placement"],
-  [{ name: "audit-policy-file", value: "/etc/shadow" }, "names a path outside files"],
-  [{ name: "audit-policy-file", value: "../../other/files/ca.key" }, "names a path outside files"],
+  [{ name: "audit-policy-file", value: "/etc/shadow" }, "refers to a path outside files"],
+  [{ name: "audit-policy-file", value: "../../other/files/ca.key" }, "refers to a path outside files"],
   [{ name: "audit-policy-file", value: "$FILES/ca.key" }, "which is not in files"],
-  [{ name: "audit-policy-file", value: "$DATA/x" }, "names a path outside files"],
-  [{ name: "audit-webhook-config-file", value: "file:///x" }, "names a path outside files"],
-  [{ name: "audit-policy-file", value: "files/sa.key" }, "names a path outside files"],
-  [{ name: "x", value: "a=1,b=data/member" }, "names a path outside files"],
-  [{ name: "audit-policy-file", value: "etc/kubernetes/pki/sa.key" }, "names a path outside files"],
-  [{ name: "tracing-config-file", value: "apiserver.key" }, "names a path outside files"],
-  [{ name: "kubelet-certificate-authority", value: "." }, "names a path outside files"],
+  [{ name: "audit-policy-file", value: "$DATA/x" }, "refers to a path outside files"],
+  [{ name: "audit-webhook-config-file", value: "file:///x" }, "refers to a path outside files"],
+  [{ name: "audit-policy-file", value: "files/sa.key" }, "refers to a path outside files"],
+  [{ name: "x", value: "a=1,b=data/member" }, "refers to a path outside files"],
+  [{ name: "audit-policy-file", value: "etc/kubernetes/pki/sa.key" }, "refers to a path outside files"],
+  [{ name: "tracing-config-file", value: "apiserver.key" }, "refers to a path outside files"],
+  [{ name: "kubelet-certificate-authority", value: "." }, "refers to a path outside files"],
   [{ name: "authorization-config", value: "$FILES/x" }, "use --authorization-mode"],
   [{ name: "admission-control", value: "AlwaysAdmit" }, "use spec.apiServer.admission"],
   [{ name: "enable-logs-handler", value: "true" }, "belongs to the placement"],
@@ -51,11 +51,11 @@ test.each([
   [{ name: "service-account-signing-endpoint", value: "x" }, "belongs to the placement"],
   [{ name: "disable-admission-plugins", value: "NodeRestriction" }, "use spec.apiServer.admission"],
   [{ name: "enable-admission-plugins", value: "AlwaysAdmit" }, "use spec.apiServer.admission"],
-  [{ name: "authorization-mode", value: "AlwaysAllow,Node,RBAC" }, "name Node and RBAC"],
-  [{ name: "authorization-mode", value: "RBAC" }, "name Node and RBAC"],
-  [{ name: "authorization-mode" }, "name Node and RBAC"],
+  [{ name: "authorization-mode", value: "AlwaysAllow,Node,RBAC" }, "include Node and RBAC"],
+  [{ name: "authorization-mode", value: "RBAC" }, "include Node and RBAC"],
+  [{ name: "authorization-mode" }, "include Node and RBAC"],
   [{ name: "anonymous-auth", value: "false" }, "a file for --authentication-config"],
-])("an argument that reaches out of the tenant's walls is refused: %j", (argument, text) => {
+])("rejects an argument that breaks the tenant's isolation: %j", (argument, text) => {
   const problem = specProblem({ ...spec, apiServer: { extraArgs: [argument] } }, network, "Process");
   expect(problem?.reason).toBe("InvalidArgument");
   expect(problem?.message).toContain(text);
@@ -81,7 +81,7 @@ test.each([
   );
 });
 
-test("an argument may name a file that comes with it, and plain values are fine", () => {
+test("accepts an argument that refers to an entry of files, and plain values", () => {
   const apiServer = {
     files: [{ name: "audit.yaml", content: "x" }],
     extraArgs: [
@@ -98,14 +98,14 @@ test("an argument may name a file that comes with it, and plain values are fine"
   expect(specProblem({ ...spec, apiServer }, network, "Process")).toBeUndefined();
 });
 
-test("konnectivity belongs to pods", () => {
+test("konnectivity requires placement Pods", () => {
   const addons = { konnectivity: { mode: "On" as const } };
   expect(specProblem({ ...spec, addons }, network, "Process")?.message).toContain("spec.addons.konnectivity.mode");
   expect(specProblem({ ...spec, addons }, network, "Pods")).toBeUndefined();
 });
 
 test.each([
-  [{ shared: { name: "main" } }, "Pods", "placement Pods has no shared etcd"],
+  [{ shared: { name: "main" } }, "Pods", "placement Pods does not support a shared etcd"],
   [{ shared: { name: "main" }, replicas: 3 }, "Process", "a shared etcd has one member"],
   [{ shared: { name: "main" }, extraArgs: [{ name: "heartbeat-interval" }] }, "Process", "spec.etcd.extraArgs"],
   [{ shared: { name: "main" }, defragment: {} }, "Process", "spec.etcd.defragment"],
@@ -116,7 +116,7 @@ test.each([
   else expect(problem?.message).toContain(text);
 });
 
-test("a file named like one of the control plane's own is refused, by the placement and by the schema", () => {
+test("the placement and the schema reject a file with the name of one of the control plane's own", () => {
   const settings = { files: [{ name: "ca.crt", content: "x" }] };
   for (const component of ["apiServer", "controllerManager", "scheduler"])
     expect(specProblem({ ...spec, [component]: settings }, network, "Pods")).toEqual({
@@ -136,23 +136,23 @@ test("a file named like one of the control plane's own is refused, by the placem
 test.each([
   [
     { services: ["10.0.0.0/8"], pods: ["192.168.0.0/16"] },
-    "services: 10.0.0.0/8 is larger than kube-apiserver takes; use a mask of /12 or longer",
+    "services: 10.0.0.0/8 is larger than kube-apiserver accepts; use a mask of /12 or longer",
   ],
-  [{ services: ["10.96.0.0/29"] }, "services: 10.96.0.0/29 has less than 10 addresses"],
-  [{ services: ["10.96.0.0/16", "10.97.0.0/16"] }, "services: 10.96.0.0/16 and 10.97.0.0/16 are of one family"],
+  [{ services: ["10.96.0.0/29"] }, "services: 10.96.0.0/29 has fewer than 10 addresses"],
+  [{ services: ["10.96.0.0/16", "10.97.0.0/16"] }, "services: 10.96.0.0/16 and 10.97.0.0/16 belong to one IP family"],
+  [{ pods: ["10.244.0.0/25"] }, "pods: 10.244.0.0/25 is smaller than the /24 that each node gets; use a range of /24"],
   [
-    { pods: ["10.244.0.0/25"] },
-    "pods: 10.244.0.0/25 is smaller than the /24 that each node gets of it; use a range of /24",
+    { pods: ["fd00::/47"] },
+    "pods: fd00::/47 has room for more node ranges of /64 than kube-controller-manager supports",
   ],
-  [{ pods: ["fd00::/47"] }, "pods: fd00::/47 has room for more nodes of /64 each than kube-controller-manager counts"],
-])("ranges that the components end for are told before they start: %j", (ranges, text) => {
+])("reports ranges for which components would exit, before they start: %j", (ranges, text) => {
   const blocks = (cidrBlocks: string[] | undefined) => (cidrBlocks === undefined ? {} : { cidrBlocks });
   const { services, pods } = ranges as { services?: string[]; pods?: string[] };
   const problem = specProblem(spec, clusterNetwork({ services: blocks(services), pods: blocks(pods) }), "Process");
   expect(problem).toEqual({ reason: "InvalidNetwork", message: expect.stringContaining(text) });
 });
 
-test("a mask of nodes of one's own, or none, decides about the pods' range", () => {
+test("the node mask of the spec decides whether the range of pods is valid", () => {
   const small = clusterNetwork({ pods: { cidrBlocks: ["10.244.0.0/26"] } });
   for (const argument of [
     { name: "node-cidr-mask-size", value: "28" },
@@ -167,12 +167,12 @@ test.each([
   [{ controlPlaneEndpoint: { host: "10.244.3.4", port: 6443 } }, "InvalidNetwork", "contains the endpoint 10.244.3.4"],
   [{ expose: { bindAddress: "eth0" } }, "InvalidAddress", "spec.expose.bindAddress"],
   [{ expose: { certSANs: ["api.example.org", "not a name"] } }, "InvalidAddress", 'spec.expose.certSANs: "not a name"'],
-])("an address that is none, or leads nowhere: %j", (more, reason, text) => {
+])("rejects an invalid or unreachable address: %j", (more, reason, text) => {
   const problem = specProblem({ ...spec, ...more }, network, "Process");
   expect(problem).toEqual({ reason, message: expect.stringContaining(text) });
 });
 
-test("addresses and names that are some", () => {
+test("accepts valid addresses and names", () => {
   const expose = { bindAddress: "::", certSANs: ["*.example.org", "API.example.org", "192.0.2.1", "fd00::1"] };
   expect(specProblem({ ...spec, expose }, network, "Process")).toBeUndefined();
 });
@@ -188,8 +188,8 @@ test.each([
   ["Pods", { expose: { bindAddress: "0.0.0.0" } }, "spec.expose.bindAddress"],
   ["Embedded", { apiServer: { encryption: {} }, etcd: { quotaBytes: 1 } }, "spec.apiServer, spec.etcd.quotaBytes"],
   ["Embedded", { addons: {}, replicas: 1 }, undefined],
-] as const)("settings that do nothing in placement %s are told: %j", (placement, more, fields) => {
+] as const)("reports settings without effect in placement %s: %j", (placement, more, fields) => {
   const told = withoutEffect({ ...spec, ...structuredClone(more) } as typeof spec, placement);
   if (fields === undefined) expect(told).toBeUndefined();
-  else expect(told?.message).toContain(`Placement ${placement} has no use for ${fields};`);
+  else expect(told?.message).toContain(`Placement ${placement} ignores ${fields};`);
 });

@@ -41,16 +41,18 @@ function konnectivityProblem(spec: HostedControlPlaneSpec, placement: PlacementT
   if (spec.addons?.konnectivity?.mode !== "On" || placement === "Pods") return undefined;
   return {
     reason: "InvalidAddon",
-    message: `spec.addons.konnectivity.mode: placement ${placement} runs beside the network that nodes are in and has no konnectivity; set Auto or Off`,
+    message: `spec.addons.konnectivity.mode: placement ${placement} runs outside of the network of the nodes and does not support konnectivity; set Auto or Off`,
   };
 }
 
-/** What concerns the process of an etcd says nothing of one that others use too. */
+/** Settings of an etcd process do not apply to an etcd that other control planes share. */
 function sharedEtcdProblem({ etcd }: HostedControlPlaneSpec, placement: PlacementType): SpecProblem | undefined {
   if (etcd?.shared === undefined) return undefined;
   const refused = (message: string): SpecProblem => ({ reason: "InvalidArgument", message });
   if (placement !== "Process")
-    return refused(`spec.etcd.shared: placement ${placement} has no shared etcd; remove it, or use Process`);
+    return refused(
+      `spec.etcd.shared: placement ${placement} does not support a shared etcd; remove it, or use Process`,
+    );
   if ((etcd.replicas ?? 1) !== 1)
     return refused(`spec.etcd.replicas: a shared etcd has one member; set 1, or remove spec.etcd.shared`);
   const own = (["extraArgs", "resources", "defragment", "storage", "image"] as const).find(

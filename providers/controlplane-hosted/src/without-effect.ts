@@ -6,7 +6,7 @@ const COMPONENTS = ["apiServer", "controllerManager", "scheduler"];
 const of = (components: readonly string[], fields: readonly string[]): string[] =>
   components.flatMap((component) => fields.map((field) => `${component}.${field}`));
 
-/** Fields that say nothing to a placement. */
+/** Fields without effect in a placement. */
 const WITHOUT_EFFECT: Record<PlacementType, readonly string[]> = {
   Pods: ["expose.bindAddress"],
   Process: [
@@ -16,7 +16,7 @@ const WITHOUT_EFFECT: Record<PlacementType, readonly string[]> = {
     ...of([...COMPONENTS, "etcd"], ["image", "resources.requests"]),
     ...of(["etcd"], ["storage", "toolsImage"]),
   ],
-  // One API server in memory stands for all components.
+  // One API server in memory replaces all components.
   Embedded: [
     "hostCluster",
     "pods",
@@ -35,7 +35,7 @@ export function withoutEffect(spec: HostedControlPlaneSpec, placement: Placement
     type: "SettingsInEffect",
     status: "False",
     reason: "NotOfPlacement",
-    message: `Placement ${placement} has no use for ${named}; remove what you do not need, or make a control plane with another placement`,
+    message: `Placement ${placement} ignores ${named}; remove what you do not need, or create a control plane with another placement`,
   };
 }
 

@@ -2,7 +2,7 @@ import type { Unstructured } from "@capstan/apimachinery";
 import { clusterBinding, type NodeConfigurationInput, versionFacts } from "@capstan/controlplane";
 
 const LABELS = { "k8s-app": "konnectivity-agent" };
-/** Who the server beside kube-apiserver is, and whom agents' tokens are meant for. */
+/** User name of the server next to kube-apiserver, and the audience of the agents' tokens. */
 const SERVER_USER = "system:konnectivity-server";
 const SECRETS = "/var/run/secrets/konnectivity";
 const ADMIN_PORT = 8133;
@@ -18,7 +18,7 @@ export function konnectivity(
 ): Unstructured[] {
   return [
     { apiVersion: "v1", kind: "ServiceAccount", metadata: { name: "konnectivity-agent", namespace: "kube-system" } },
-    // It asks whether an agent's token is right, and may nothing else.
+    // It may review the tokens of agents, and nothing else.
     clusterBinding(SERVER_USER, "system:auth-delegator", [
       { kind: "User", name: SERVER_USER, apiGroup: "rbac.authorization.k8s.io" },
     ]),
@@ -38,7 +38,7 @@ function daemonSet(input: NodeConfigurationInput, server: { host: string; port: 
         metadata: { labels: LABELS },
         spec: {
           priorityClassName: "system-cluster-critical",
-          // Works before there is a pod network, whose own webhooks may need it.
+          // Must work before the pod network, whose webhooks may need it.
           hostNetwork: true,
           serviceAccountName: "konnectivity-agent",
           automountServiceAccountToken: false,
@@ -81,7 +81,7 @@ function container(input: NodeConfigurationInput, server: { host: string; port: 
       `--service-account-token-path=${SECRETS}/token`,
       `--proxy-server-host=${server.host}`,
       `--proxy-server-port=${server.port}`,
-      // Calls for this node come to this agent: nodes of several sites do not reach each other.
+      // Calls to this node go through this agent, because nodes of different sites cannot reach each other.
       "--agent-identifiers=host=$(HOST_IP)",
       "--admin-bind-address=127.0.0.1",
       `--admin-server-port=${ADMIN_PORT}`,

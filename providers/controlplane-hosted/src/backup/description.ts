@@ -21,7 +21,7 @@ export function describeControlPlane(plan: ControlPlanePlan): string {
     version,
     endpoint,
     authorities,
-    ...(encryption === undefined ? {} : { encryption }),
+    encryption,
   };
   return JSON.stringify(description);
 }

@@ -23,7 +23,7 @@ export function ownBackups(
 ): OwnBackups {
   const opened: { release(): Promise<void> }[] = [];
   const store = async (): Promise<BackupStore> => {
-    const found = await backupStore(object, dir, gate, context);
+    const found = await backupStore(object, { dir, gate }, context);
     if ("problem" in found) throw new Error(found.problem);
     return found;
   };

@@ -22,13 +22,13 @@ export async function restoreSource(
 ): Promise<RestoreSource | { problem: string } | undefined> {
   const from = object.spec.etcd?.restoreFrom;
   if (from === undefined) return undefined;
-  if (backups === undefined) return { problem: "spec.etcd.restoreFrom: this manager keeps no backups" };
+  if (backups === undefined) return { problem: "spec.etcd.restoreFrom: this manager has no backup store" };
   if (backupTimeMs(from.backup) === undefined)
     return { problem: `spec.etcd.restoreFrom.backup: ${from.backup} is not a name like 20261116T030000Z` };
-  // A name that leads out of the namespace would lead to another tenant's keys.
+  // A path to another namespace would give access to another tenant's keys.
   if (from.controlPlane?.includes("/") === true)
     return { problem: `spec.etcd.restoreFrom.controlPlane: ${from.controlPlane} is not a name of this namespace` };
-  const store = await backupStore(object, backups.dir, backups.gate, context);
+  const store = await backupStore(object, backups, context);
   if ("problem" in store) return store;
   const owner = `${object.metadata.namespace}/${from.controlPlane ?? object.metadata.name}`;
   let description: ControlPlaneDescription;
@@ -40,7 +40,7 @@ export async function restoreSource(
     const why =
       (error as NodeJS.ErrnoException).code === "ENOENT"
         ? ""
-        : ` (${error instanceof SyntaxError ? "its description is no JSON" : String(error)})`;
+        : ` (${error instanceof SyntaxError ? "its description is not JSON" : String(error)})`;
     return { problem: `spec.etcd.restoreFrom: no backup ${from.backup} of ${owner}${why}; ${choice}` };
   }
   let fetched: { file: string; release(): Promise<void> } | undefined;

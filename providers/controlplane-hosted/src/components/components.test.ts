@@ -30,7 +30,7 @@ test.each([
   ["kube-apiserver", kubeApiserverArguments(context), KUBE_APISERVER_FILES],
   ["kube-controller-manager", kubeControllerManagerArguments(context), KUBE_CONTROLLER_MANAGER_FILES],
   ["kube-scheduler", kubeSchedulerArguments(context), KUBE_SCHEDULER_FILES],
-])("%s gets every file it names, and no key but by file", (_name, args, files) => {
+])("%s gets every file that it refers to, and keys only as files", (_name, args, files) => {
   const named = args.flatMap((argument) =>
     [...argument.matchAll(/\$FILES\/([A-Za-z0-9./-]+)/g)].map((match) => match[1]),
   );
@@ -43,7 +43,7 @@ test("kube-apiserver does not serve the machine's logs", () => {
   expect(kubeApiserverArguments({ ...context, version: "v1.35.4" }).join()).not.toContain("enable-logs-handler");
 });
 
-test("there is a scheduler, and the controllers that kubeadm join relies on are on", () => {
+test("runs a scheduler, and enables the controllers that kubeadm join relies on", () => {
   expect(kubeSchedulerArguments(context)).toContain("--leader-elect=false");
   expect(kubeControllerManagerArguments(context)).toContain("--controllers=*,bootstrapsigner,tokencleaner");
   expect(kubeApiserverArguments(context)).toEqual(

@@ -16,7 +16,7 @@ export interface ComponentContext {
   apiPort: number;
   /** Ports of health and metrics. */
   ports: { controllerManager: number; scheduler: number };
-  /** Address that kube-controller-manager and kube-scheduler serve health and metrics on; loopback unless others must reach it. */
+  /** Address of the health and metrics endpoints of kube-controller-manager and kube-scheduler; loopback by default. */
   healthAddress?: string;
   /** Whether two replicas may run at the same time, so that leader election is needed. */
   leaderElect?: boolean;
@@ -42,7 +42,7 @@ export function renderFlags(flags: readonly Flag[], extra: readonly { name: stri
   const replaced = new Set(extra.map((argument) => argument.name));
   return [
     ...flags.filter(([name]) => !replaced.has(name)).map(([name, value]) => `--${name}=${value}`),
-    // Without a value it is a switch that is on. A flag that is none would take the next argument for its value, and so swallow it.
+    // Without a value it is a boolean that is true. Any other flag would take the next argument as its value.
     ...extra.map((argument) => `--${argument.name}=${argument.value ?? "true"}`),
   ];
 }

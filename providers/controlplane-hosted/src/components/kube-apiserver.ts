@@ -10,13 +10,13 @@ export function kubeApiserverArguments(context: ComponentContext): string[] {
     ["advertise-address", advertise],
     ["bind-address", context.bindAddress],
     ["secure-port", String(context.apiPort)],
-    // Replicas and the successor during an upgrade listen beside each other; the kernel spreads connections over them.
+    // Replicas and the successor during an upgrade listen next to each other; the kernel spreads connections over them.
     ["permit-port-sharing", "true"],
     ["allow-privileged", "true"],
     ["authorization-mode", "Node,RBAC"],
     ["enable-admission-plugins", "NodeRestriction"],
     ["enable-bootstrap-token-auth", "true"],
-    // The built-in reconciler knows neither another port nor several addresses; we write the endpoints ourselves.
+    // The built-in reconciler supports neither another port nor several addresses; this provider writes the endpoints.
     ["endpoint-reconciler-type", "none"],
     ["client-ca-file", "$FILES/ca.crt"],
     ["tls-cert-file", "$FILES/apiserver.crt"],
@@ -40,13 +40,13 @@ export function kubeApiserverArguments(context: ComponentContext): string[] {
     ["service-account-signing-key-file", "$FILES/sa.key"],
     ["service-cluster-ip-range", context.network.serviceCidrs.join(",")],
     ["profiling", "false"],
-    // Without it a stop waits a minute for open watches.
+    // Without it a shutdown waits a minute for open watches.
     ["shutdown-watch-termination-grace-period", "2s"],
   ];
-  // It served /var/log of the machine to a tenant's administrators; versions without it, or with it off, need not be told.
+  // It would serve /var/log of the machine to a tenant's administrators. Versions that lack it or default to false need no flag.
   if (minor(context.version) < 35) flags.push(["enable-logs-handler", "false"]);
   if (context.drainSeconds !== undefined) flags.push(["shutdown-delay-duration", `${context.drainSeconds}s`]);
-  // Of an etcd that others use too it may touch nothing outside its prefix, so that it cannot compact.
+  // In a shared etcd it may not touch anything outside its prefix, and compaction would.
   if (context.etcdPrefix !== undefined)
     flags.push(["etcd-prefix", context.etcdPrefix], ["etcd-compaction-interval", "0s"]);
   if (context.egressSelectorFile !== undefined)

@@ -23,8 +23,8 @@ export function kubeControllerManagerArguments(context: ComponentContext): strin
       ["service-cluster-ip-range", context.network.serviceCidrs.join(",")],
       ["cluster-name", context.clusterName],
       ["leader-elect", String(context.leaderElect ?? false)],
-      // Each of some forty controllers asks for a token of its own at the start: with the usual 20 requests per second that takes five
-      // seconds, in which no node gets a certificate and kubelets begin to wait longer and longer between their attempts.
+      // Each of some forty controllers requests a token of its own at startup: at 20 requests per second that takes five
+      // seconds, in which no node gets a certificate and kubelets start to back off.
       ["kube-api-qps", "100"],
       ["kube-api-burst", "200"],
       ["profiling", "false"],

@@ -11,7 +11,7 @@ import { kubeControllerManagerArguments } from "./kube-controller-manager.ts";
 import { kubeSchedulerArguments } from "./kube-scheduler.ts";
 import { extraArgumentProblem } from "./owned-flags.ts";
 
-/** Recorded by tools/record-flags: all flags of the programs, hidden ones too. */
+/** Recorded by tools/record-flags: all flags of the programs, including hidden ones. */
 const RECORDED = new URL("../../testdata/flags/", import.meta.url);
 type Flags = Record<string, { usage: string; hidden?: boolean }>;
 
@@ -31,11 +31,11 @@ const recordings = readdirSync(RECORDED)
     return (Object.entries(programs) as [Program, Flags][]).map(([program, flags]) => ({ version, program, flags }));
   });
 
-/** What a program says of a flag that could lead a tenant to a file, a folder, a socket, or an open door. */
+/** Help texts of flags that could give a tenant access to a file, a folder, a socket, or an unauthenticated port. */
 const SUSPICIOUS =
   /\b(files?|filename|path|folder|director(y|ies)|socket|kubeconfig|private key|pprof|output targets|logs handler)\b/i;
 
-/** Flags that speak of files and name none. */
+/** Flags whose help mentions files but that refer to none. */
 const HARMLESS = new Set([
   "audit-log-compress",
   "audit-log-maxage",
@@ -66,7 +66,7 @@ const member: EtcdMember = {
   joins: true,
 };
 
-/** Every flag that we give a program ourselves. */
+/** Every flag that the provider sets itself. */
 function ownFlags(program: Program, version: string): string[] {
   const context: ComponentContext = {
     clusterName: "c1",
@@ -97,7 +97,7 @@ test.each([
   ["apiServer", { name: "etcd_servers", value: "https://x" }],
   ["apiServer", { name: "authorization_mode", value: "AlwaysAllow" }],
   ["apiServer", { name: "audit_policy_file", value: "sa.key" }],
-] as const)("%s: a flag that is written with underscores is the same flag: %o", (component, argument) => {
+] as const)("%s: treats a flag with underscores as the same flag: %o", (component, argument) => {
   expect(extraArgumentProblem(component, argument, [])).toBeDefined();
 });
 
@@ -108,11 +108,11 @@ test.each([
   ["apiServer", { name: "cors-allowed-origins", value: '"/etc/shadow"' }],
   ["etcd", { name: "distributed-tracing-address", value: "unix-abstract:x" }],
   ["etcd", { name: "distributed-tracing-address", value: "UNIX:x" }],
-] as const)("%s: quotes and other spellings hide nothing: %o", (component, argument) => {
+] as const)("%s: rejects quoted and differently spelled values: %o", (component, argument) => {
   expect(extraArgumentProblem(component, argument, [])).toBeDefined();
 });
 
-test("every version that can be built is recorded", () => {
+test("has a recording of every version that can be built", () => {
   const modules = fileURLToPath(new URL("../../../../tools/kubernetes/", import.meta.url));
   const versions = readdirSync(modules)
     .flatMap((folder) => (/^(v\d|etcd)/.test(folder) ? [readFileSync(`${modules}${folder}/go.mod`, "utf8")] : []))
@@ -126,7 +126,7 @@ test("every version that can be built is recorded", () => {
 describe.each(recordings)("$program of $version", ({ program, version, flags }) => {
   const component = COMPONENTS[program];
 
-  test("extraArgs reach none of the files, sockets and doors that it tells of", () => {
+  test("extraArgs give access to none of its files, sockets and unauthenticated ports", () => {
     expect(Object.keys(flags).length).toBeGreaterThan(50);
     const open = Object.entries(flags).filter(
       ([name, { usage }]) =>
@@ -137,7 +137,7 @@ describe.each(recordings)("$program of $version", ({ program, version, flags }) 
     expect(open).toEqual([]);
   });
 
-  test("a file of files can be named by flags alone whose type of file is known", () => {
+  test("only flags with a known file type can refer to files", () => {
     const named = Object.keys(flags).filter(
       (name) => extraArgumentProblem(component, { name, value: "$FILES/a" }, ["a"]) === undefined,
     );
@@ -145,8 +145,8 @@ describe.each(recordings)("$program of $version", ({ program, version, flags }) 
     expect(named.toSorted()).toEqual(typed.toSorted());
   });
 
-  test("it knows every flag that it is given", () => {
-    const kubernetes = version.startsWith("v") ? version : "v1.34.4";
+  test("supports every flag that the provider sets", () => {
+    const kubernetes = version.startsWith("v") ? version : "v1.37.1";
     const unknown = ownFlags(program, kubernetes).filter((name) => flags[name] === undefined);
     expect(unknown).toEqual([]);
   });

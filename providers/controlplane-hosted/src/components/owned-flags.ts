@@ -1,6 +1,6 @@
 import { FILE_FLAGS } from "./file-flags.ts";
 
-/** Flags that decide about identity, storage and reachability: setting them would let a tenant out of its own walls. */
+/** Flags that decide about identity, storage and reachability: setting them would let a tenant break out of its isolation. */
 const OWNED: Record<string, ReadonlySet<string>> = {
   etcd: new Set([
     "name",
@@ -48,12 +48,12 @@ const OWNED: Record<string, ReadonlySet<string>> = {
     "token-auth-file",
     "tls-sni-cert-key",
     "audit-log-path",
-    // Another program would sign tokens, or hand out what this one holds.
+    // Another program would sign tokens, or expose the data of this one.
     "service-account-signing-endpoint",
     "debug-socket-path",
     // It serves /var/log of the machine it runs on.
     "enable-logs-handler",
-    // The configuration of authorization takes the place of authorization-mode, which is looked at below.
+    // The configuration of authorization replaces authorization-mode, which is checked below.
     "authorization-config",
     // spec.apiServer.admission sets them, and keeps NodeRestriction.
     "admission-control",
@@ -78,9 +78,9 @@ const OWNED: Record<string, ReadonlySet<string>> = {
     "cluster-cidr",
     "service-cluster-ip-range",
     "cloud-config",
-    // It runs what it finds there.
+    // It runs the programs that it finds there.
     "flex-volume-plugin-dir",
-    // It makes folders on the machine it runs on.
+    // It creates folders on the machine that it runs on.
     "enable-hostpath-provisioner",
   ]),
   scheduler: new Set([
@@ -121,7 +121,7 @@ export function extraArgumentProblem(
   argument: { name: string; value?: string },
   fileNames: readonly string[],
 ): string | undefined {
-  // Kubernetes' programs take underscores for dashes.
+  // Kubernetes' programs treat underscores as dashes.
   const name = argument.name.replaceAll("_", "-");
   const owned =
     OWNED[component]?.has(name) === true ||
@@ -129,23 +129,23 @@ export function extraArgumentProblem(
   if (owned) return `--${argument.name} belongs to the placement and cannot be set; ${cureOf(argument.name)}`;
   if (component === "apiServer" && name === "authorization-mode") {
     const modes = (argument.value ?? "").split(",");
-    // Lists are read as CSV, where a name in quotes is the same name: names are letters and nothing else.
+    // Lists are read as CSV, where a quoted name is the same name, so only letters are accepted.
     const plain = modes.every((mode) => /^[A-Za-z]+$/.test(mode) && mode !== "AlwaysAllow");
     if (!plain || !modes.includes("Node") || !modes.includes("RBAC"))
-      return `--authorization-mode=${argument.value ?? ""} would let anybody in or nodes out; name Node and RBAC, and not AlwaysAllow`;
+      return `--authorization-mode=${argument.value ?? ""} would admit every request or lock out nodes; include Node and RBAC, and do not use AlwaysAllow`;
   }
   if (component === "apiServer" && name === "anonymous-auth" && argument.value === "false")
-    return "--anonymous-auth=false would keep out joining nodes, which read cluster-info as nobody, and probes; leave it away and name the paths that stay open in a file for --authentication-config";
+    return "--anonymous-auth=false would lock out probes and joining nodes, which read cluster-info anonymously; remove it and list the paths that stay open in a file for --authentication-config";
   return fileProblem({ ...argument, name }, fileNames) ?? typeProblem(component, { ...argument, name });
 }
 
 const isFileFlag = (component: string, name: string): boolean =>
   Object.entries(FILE_FLAGS).some(([each, flags]) => each === component && Object.hasOwn(flags, name));
 
-/** A file is checked by the type that its flag wants. */
+/** A file is checked against the type that its flag expects. */
 function typeProblem(component: string, argument: { name: string; value?: string }): string | undefined {
   if (!(argument.value ?? "").includes("$FILES") || isFileFlag(component, argument.name)) return undefined;
-  return `--${argument.name} cannot name a file; remove it`;
+  return `--${argument.name} cannot refer to a file; remove it`;
 }
 
 function cureOf(flag: string): string {
@@ -153,21 +153,21 @@ function cureOf(flag: string): string {
   return /^admission-control$|-admission-plugins$/.test(flag) ? "use spec.apiServer.admission" : "remove it";
 }
 
-/** Flags whose value is the name of a file, by how the programs call them; all flags of theirs are held against it. */
+/** Flags whose value is the name of a file, by the programs' placeholders; all their flags are checked against it. */
 const NAMES_A_FILE =
   /(^|-)(file|config|kubeconfig|manifest|path|dir|cert|cacert|certificate|certificate-authority|key)$|-filepath-/;
 const NAMES_NO_FILE = new Set(["runtime-config"]);
 
-/** A value may name a file of `files`, and no other: else a tenant could have another tenant's keys read to it. */
+/** A value may name a file of `files`, and no other: otherwise a tenant could read another tenant's keys. */
 function fileProblem(argument: { name: string; value?: string }, fileNames: readonly string[]): string | undefined {
   const value = argument.value ?? "";
-  // A relative name is looked for where the program runs, which is where its own keys are.
+  // A relative path is resolved in the working directory, which holds the program's own keys.
   if (NAMES_A_FILE.test(argument.name) && !NAMES_NO_FILE.has(argument.name) && !value.startsWith("$FILES/"))
-    return `--${argument.name} names a path outside files; add the file to files and write $FILES/NAME`;
+    return `--${argument.name} refers to a path outside files; add the file to files and write $FILES/NAME`;
   for (const [, name] of value.matchAll(/\$FILES\/([^,;:]*)/g))
     if (name === undefined || !fileNames.includes(name))
-      return `--${argument.name} names $FILES/${name ?? ""}, which is not in files; add it there`;
-  // An address on the network is no file of this machine.
+      return `--${argument.name} refers to $FILES/${name ?? ""}, which is not in files; add it there`;
+  // A network address is not a file of this machine.
   const rest = value.replaceAll(/\$FILES\/[A-Za-z0-9._-]+/g, "").replaceAll(/https?:\/\/[^,;\s]*/g, "");
   if (
     rest.includes("$FILES") ||
@@ -176,6 +176,6 @@ function fileProblem(argument: { name: string; value?: string }, fileNames: read
     /(^|[,=:;@\s"'`])(\.{0,2}\/|file:|unix[a-z-]*:|(files|data)\/)/i.test(rest) ||
     rest.includes("..")
   )
-    return `--${argument.name} names a path outside files; add the file to files and write $FILES/NAME`;
+    return `--${argument.name} refers to a path outside files; add the file to files and write $FILES/NAME`;
   return undefined;
 }

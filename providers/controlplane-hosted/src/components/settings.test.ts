@@ -31,7 +31,7 @@ function context(
   };
 }
 
-test("feature gates are given to the component they are of", () => {
+test("passes feature gates to the component that they belong to", () => {
   const spec = {
     apiServer: { featureGates: { B: false, A: true } },
     controllerManager: { featureGates: { C: true } },
@@ -43,7 +43,7 @@ test("feature gates are given to the component they are of", () => {
   expect(kubeSchedulerArguments(context({})).join(" ")).not.toContain("feature-gates");
 });
 
-test("log-in elsewhere, an audit log and admission plugins become kube-apiserver's flags", () => {
+test("renders OIDC, an audit log and admission plugins as flags of kube-apiserver", () => {
   const apiServer = {
     files,
     oidc: { issuerURL: "https://login.example", clientID: "k8s", groupsClaim: "groups", caFile: "oidc-ca.crt" },
@@ -70,7 +70,7 @@ test("log-in elsewhere, an audit log and admission plugins become kube-apiserver
   expect(specProblem({ version: "v1.34.4", apiServer }, clusterNetwork(undefined), "Process")).toBeUndefined();
 });
 
-test("encryption at rest reads its keys from a file and reads them again when they change", () => {
+test("encryption at rest reads its keys from a file and reloads them when they change", () => {
   expect(kubeApiserverArguments(context({}, { encrypted: true }))).toEqual(
     expect.arrayContaining([
       "--encryption-provider-config=$FILES/capstan-encryption.yaml",
@@ -80,16 +80,25 @@ test("encryption at rest reads its keys from a file and reads them again when th
 });
 
 test.each([
-  [{ audit: { policyFile: "other.yaml" } }, "spec.apiServer.audit.policyFile names other.yaml, which is not in files"],
-  [{ oidc: { issuerURL: "https://x", clientID: "y", caFile: "ca.key" } }, "oidc.caFile names ca.key, which is not in"],
-  [{ admission: { configFile: "sa.key" } }, "admission.configFile names sa.key, which is not in files"],
-  [{ admission: { disable: ["NodeRestriction"] } }, "NodeRestriction keeps nodes apart"],
+  [
+    { audit: { policyFile: "other.yaml" } },
+    "spec.apiServer.audit.policyFile refers to other.yaml, which is not in files",
+  ],
+  [
+    { oidc: { issuerURL: "https://x", clientID: "y", caFile: "ca.key" } },
+    "oidc.caFile refers to ca.key, which is not in",
+  ],
+  [{ admission: { configFile: "sa.key" } }, "admission.configFile refers to sa.key, which is not in files"],
+  [{ admission: { disable: ["NodeRestriction"] } }, "NodeRestriction isolates nodes"],
   [{ featureGates: { "A=true,B": true } }, "is not the name of a feature gate"],
   [{ featureGates: { A: true }, extraArgs: [{ name: "feature-gates", value: "B=true" }] }, "set it in one place"],
-  [{ encryption: { resources: ["secret"] } }, 'encryption.resources: "secret" is no resource, and nothing would be'],
-  [{ encryption: { resources: ["secrets", "no such/thing"] } }, 'encryption.resources: "no such/thing" is no resource'],
+  [{ encryption: { resources: ["secret"] } }, 'encryption.resources: "secret" is not a resource, so nothing would be'],
+  [
+    { encryption: { resources: ["secrets", "no such/thing"] } },
+    'encryption.resources: "no such/thing" is not a resource',
+  ],
   [{ resources: { limits: { memory: "lots" } } }, 'resources.limits.memory: "lots" is not a quantity'],
-])("%j is refused: %s", (apiServer, text) => {
+])("rejects %j: %s", (apiServer, text) => {
   const problem = specProblem({ version: "v1.34.4", apiServer }, clusterNetwork(undefined), "Process");
   expect(problem?.reason).toBe("InvalidArgument");
   expect(problem?.message).toContain(text);

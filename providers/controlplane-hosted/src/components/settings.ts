@@ -54,7 +54,7 @@ function admissionFlags(admission: ApiServerSettings["admission"]): Flag[] {
   if (admission === undefined) return [];
   const config = fileOf(admission.configFile);
   return [
-    // Without NodeRestriction a node could write for any other.
+    // Without NodeRestriction a node could modify other nodes.
     ["enable-admission-plugins", [...new Set(["NodeRestriction", ...(admission.enable ?? [])])].join(",")],
     ...((admission.disable ?? []).length === 0
       ? []
@@ -81,15 +81,15 @@ export function settingsProblem(
   };
   for (const [field, file] of Object.entries(named))
     if (file !== undefined && !files.includes(file))
-      return `${field} names ${file}, which is not in files; add it there`;
+      return `${field} refers to ${file}, which is not in files; add it there`;
   const gate = Object.keys(settings.featureGates ?? {}).find((each) => !/^[A-Za-z][A-Za-z0-9]*$/.test(each));
   if (gate !== undefined)
     return `featureGates: ${JSON.stringify(gate)} is not the name of a feature gate like WatchList; correct it`;
   if ((settings.admission?.disable ?? []).includes("NodeRestriction"))
-    return "admission.disable: NodeRestriction keeps nodes apart and stays on; remove it there";
+    return "admission.disable: NodeRestriction isolates nodes from each other and cannot be disabled; remove it there";
   const resource = settings.encryption?.resources?.find((each) => !isResource(each));
   if (resource !== undefined)
-    return `encryption.resources: ${JSON.stringify(resource)} is no resource, and nothing would be encrypted; write its plural, such as secrets, with .GROUP behind it if it has one`;
+    return `encryption.resources: ${JSON.stringify(resource)} is not a resource, so nothing would be encrypted; use its plural, such as secrets, followed by .GROUP if it has one`;
   const amount = quantityProblem(settings.resources);
   if (amount !== undefined) return amount;
   const own = new Set([
@@ -105,7 +105,7 @@ export function settingsProblem(
 const CORE_RESOURCES =
   /^(configmaps|endpoints|events|limitranges|namespaces|nodes|persistentvolumeclaims|persistentvolumes|pods|podtemplates|replicationcontrollers|resourcequotas|secrets|serviceaccounts|services)$/;
 
-/** kube-apiserver takes any name for a resource to encrypt, and encrypts nothing for one that it does not know. */
+/** kube-apiserver accepts any name of a resource to encrypt, and encrypts nothing for an unknown one. */
 function isResource(name: string): boolean {
   return CORE_RESOURCES.test(name) || /^(\*|[a-z][a-z0-9]*)\.(\*|[a-z0-9]([a-z0-9.-]*[a-z0-9])?)?$/.test(name);
 }

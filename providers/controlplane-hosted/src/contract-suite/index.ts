@@ -1,5 +1,3 @@
 export { rangesProblem } from "../network-problem.ts";
-export { FakeEtcd } from "./fake-etcd.ts";
+export { isRestore } from "./is-restore.ts";
 export { makePlan, type PlacementCase, type PlacementWorld, placementCases } from "./placement-cases.ts";
-export { PodRunner } from "./pod-runner.ts";
-export { podData, podObjects, podThings } from "./pod-things.ts";

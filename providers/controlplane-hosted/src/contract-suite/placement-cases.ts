@@ -9,15 +9,15 @@ import type { ControlPlanePlan, Placement, PlacementState } from "../placement/p
 export interface PlacementWorld {
   readonly placement: Placement;
   readonly clock: Clock;
-  /** What a spec needs to run here. */
+  /** Spec fields that this placement needs. */
   readonly spec: Partial<HostedControlPlaneSpec>;
-  /** The placement as a new manager makes it over the same world. */
+  /** Creates the placement of a new manager over the same world. */
   again(): Promise<Placement>;
-  /** Lets the world go on: a moment for processes, a step of the pods' cluster. */
+  /** Advances the world: a moment for processes, a step of the pods' cluster. */
   progress(): Promise<void>;
-  /** Everything there is of an owner, each named so that a replaced one has another name. */
+  /** Returns everything that exists of an owner, each with a name that changes when it is replaced. */
   things(owner: string): Promise<string[]>;
-  /** Names an owner's data so that other data has another name; undefined when it has none. */
+  /** Returns an identifier of an owner's data, which differs for other data; undefined without data. */
   dataOf(owner: string): Promise<string | undefined>;
   close(): Promise<void>;
 }
@@ -32,9 +32,9 @@ const OWNER = "default/c1";
 const VERSION = "v1.34.4";
 const NEXT = "v1.34.5";
 const UID = "11111111-2222-3333-4444-555555555555";
-/** What was planned in each world, so that cases which share one go on with it. */
+/** The last plan of each world, so that cases that share one continue with it. */
 const plans = new WeakMap<PlacementWorld, Map<string, ControlPlanePlan>>();
-/** Steps of the world until something must have happened. */
+/** Maximum number of steps of the world until something must have happened. */
 const PATIENCE = 600;
 
 /**
@@ -56,14 +56,14 @@ export function placementCases(open: () => Promise<PlacementWorld>): PlacementCa
 }
 
 const CASES: Record<string, (world: PlacementWorld) => Promise<void>> = {
-  "an address is reserved before anything runs, the same every time": async (world) => {
+  "reserves an address before anything runs, the same one every time": async (world) => {
     const first = await reserve(world);
     deepEqual(await reserve(world), first);
     deepEqual(await reserve(world, world.placement, first), first);
     equal((await world.things(OWNER)).filter((thing) => /pod|process/i.test(thing)).length, 0);
   },
 
-  "a plan becomes an API that is ready, in the version asked for": async (world) => {
+  "runs a plan until its API is ready in the requested version": async (world) => {
     const { state } = await start(world);
     equal(state.version, VERSION);
     equal(state.readyReplicas, 1);
@@ -74,14 +74,14 @@ const CASES: Record<string, (world: PlacementWorld) => Promise<void>> = {
     );
   },
 
-  "what runs as planned is left alone, however often it is asked for": async (world) => {
+  "leaves components alone that run as planned, however often it is called": async (world) => {
     const { plan } = await start(world);
     const before = await world.things(OWNER);
     for (let pass = 0; pass < 3; pass++) ok((await world.placement.ensure(plan)).apiReady);
     deepEqual(await world.things(OWNER), before);
   },
 
-  "looked at without a plan it is what it is with one, and nothing changes": async (world) => {
+  "observes the same state without a plan, and changes nothing": async (world) => {
     const { plan } = await start(world);
     const before = await world.things(OWNER);
     const { components, apiReady, readyReplicas } = await world.placement.ensure(plan);
@@ -102,7 +102,7 @@ const CASES: Record<string, (world: PlacementWorld) => Promise<void>> = {
     deepEqual(await world.things(OWNER), before);
   },
 
-  "another version takes the place of the one that serves, which answers until then; the data stays": async (world) => {
+  "another version replaces the serving one, which responds until then, and the data stays": async (world) => {
     const { plan } = await start(world);
     const data = await world.dataOf(OWNER);
     const next = { ...plan, version: NEXT, spec: { ...plan.spec, version: NEXT } };
@@ -112,9 +112,9 @@ const CASES: Record<string, (world: PlacementWorld) => Promise<void>> = {
       world,
       "the next version",
       async () => {
-        ok(state.apiReady, `the API answers all the while: ${JSON.stringify(state)}`);
-        // Until it is there, that is told.
-        ok(state.version === NEXT || state.upgrade !== undefined, `it is told: ${JSON.stringify(state)}`);
+        ok(state.apiReady, `the API responds all the time: ${JSON.stringify(state)}`);
+        // Until it serves, the upgrade is reported.
+        ok(state.version === NEXT || state.upgrade !== undefined, `the upgrade is reported: ${JSON.stringify(state)}`);
         if (state.version === NEXT && state.upgrade === undefined && state.components.every(({ ready }) => ready))
           return true;
         state = await world.placement.ensure(next);
@@ -125,7 +125,7 @@ const CASES: Record<string, (world: PlacementWorld) => Promise<void>> = {
     equal(await world.dataOf(OWNER), data);
   },
 
-  "hibernated it does not answer and keeps its data; woken it has them": async (world) => {
+  "a hibernated control plane does not respond and keeps its data, also when it starts again": async (world) => {
     const { plan } = await start(world);
     const data = await world.dataOf(OWNER);
     notEqual(data, undefined);
@@ -140,7 +140,7 @@ const CASES: Record<string, (world: PlacementWorld) => Promise<void>> = {
     equal(await world.dataOf(OWNER), data);
   },
 
-  "one control plane's end is nothing to another": async (world) => {
+  "removing one control plane does not affect another": async (world) => {
     const { plan } = await start(world);
     const before = await world.things(OWNER);
     const other = await start(world, "default/c2");
@@ -151,7 +151,7 @@ const CASES: Record<string, (world: PlacementWorld) => Promise<void>> = {
     deepEqual(await world.things(OWNER), before);
   },
 
-  "removed it leaves nothing, and removing what is gone is no error": async (world) => {
+  "removal leaves nothing behind and can be repeated": async (world) => {
     const { plan } = await start(world);
     const placed = { spec: plan.spec, objectUid: UID };
     await until(world, "nothing left", async () => (await world.placement.remove(OWNER, placed)).length === 0);

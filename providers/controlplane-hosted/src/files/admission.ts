@@ -97,7 +97,7 @@ const plugin: Shape = (value, at, around) => {
   const shape = typeof name === "string" && Object.hasOwn(PLUGINS, name) ? PLUGINS[name] : undefined;
   if (shape === undefined)
     throw new FileRefusal(
-      `has ${at}.name, which must be one of ${Object.keys(PLUGINS).join(", ")}: others take no configuration; remove it`,
+      `has ${at}.name, which must be one of ${Object.keys(PLUGINS).join(", ")}: other plugins take no configuration; remove it`,
     );
   const path: Shape = (given, place) =>
     typeof given === "string"

@@ -7,7 +7,7 @@ import { FILE_TYPES } from "./file-types.ts";
 const FOLDER = "/proc/self/cwd/files";
 const CONFIG = "kind: Config\n";
 
-/** What is written of a file of a type, or why not; `hook.conf` and `other.yaml` are beside it. */
+/** What is written for a file of a type, or why it is rejected; `hook.conf` and `other.yaml` are in the same folder. */
 function write(type: string, text: string, others: Record<string, string> = {}): string {
   const read = canonicalFiles({ "hook.conf": CONFIG, ...others, "a.yaml": text }, [{ name: "a.yaml", type }], FOLDER);
   return "problem" in read ? read.problem : (read.files["a.yaml"] ?? "");
@@ -33,14 +33,14 @@ test("every flag that may name a file has a type", () => {
 test.each(VALID_FILES)("a plain $type is written as JSON", ({ type, text }) => {
   const written = write(type, text);
   expect(() => JSON.parse(written) as unknown, written).not.toThrow();
-  // What is written is accepted again, and says the same.
+  // The output is accepted as input, and has the same content.
   expect(write(type, written)).toBe(written);
 });
 
 test.each([
   ["kubeconfig", user("exec: {command: /bin/sh}"), "users[0].user.exec, which would run a command"],
   ["kubeconfig", user("exec: null"), "users[0].user.exec, which would run a command"],
-  ["kubeconfig", user("EXEC: {command: id}"), "users[0].user.EXEC, which is no field that is accepted"],
+  ["kubeconfig", user("EXEC: {command: id}"), "users[0].user.EXEC, which is not an accepted field"],
   ["kubeconfig", user('"\\x65xec": {command: id}'), "users[0].user.exec, which would run a command"],
   ["kubeconfig", user("auth-provider: {name: gcp}"), "auth-provider, which would run a command"],
   ["kubeconfig", user("tokenFile: /run/other/token"), "write the token into token instead"],
@@ -48,7 +48,7 @@ test.each([
   ["kubeconfig", user("client-certificate: a"), "into client-certificate-data instead"],
   ["kubeconfig", user("client-key-data: '-----BEGIN'"), "client-key-data, which must be base64"],
   ["kubeconfig", cluster("certificate-authority: /etc/shadow"), "into certificate-authority-data instead"],
-  ["kubeconfig", cluster("insecure-skip-tls-verify: true"), "would switch off the check of who answers"],
+  ["kubeconfig", cluster("insecure-skip-tls-verify: true"), "would disable the verification of the server"],
   ["kubeconfig", cluster("server: 'unix:///run/docker.sock'"), "must be an address that begins with https://"],
   ["kubeconfig", cluster("server: 'http://hooks.example.org'"), "must be an address that begins with https://"],
   ["kubeconfig", "kind: Policy\n", "kind, which must be one of Config"],
@@ -66,7 +66,7 @@ test.each([
     "name, which must be one of PodSecurity",
   ],
   ["admission configuration", "imagePolicy: {kubeConfigFile: /etc/x}\n", "kind, which must be AdmissionConfiguration"],
-  ["admission configuration", hook("x").replace("kubeConfigFile", "KubeConfigFile"), "is no field that is accepted"],
+  ["admission configuration", hook("x").replace("kubeConfigFile", "KubeConfigFile"), "is not an accepted field"],
   ["scheduler configuration", scheduler("clientConnection: {kubeconfig: /x}"), "must be scheduler.conf"],
   [
     "scheduler configuration",
@@ -74,8 +74,16 @@ test.each([
     "would have the scheduler read a file",
   ],
   ["scheduler configuration", scheduler("metricsBindAddress: 0.0.0.0:1"), "belongs to the placement"],
-  ["scheduler configuration", scheduler("extenders: [{tlsConfig: {insecure: true}}]"), "would switch off the check"],
-  ["scheduler configuration", scheduler("profiles: [{pluginConfig: [{name: Mine}]}]"), "others take no arguments"],
+  [
+    "scheduler configuration",
+    scheduler("extenders: [{tlsConfig: {insecure: true}}]"),
+    "would disable the verification",
+  ],
+  [
+    "scheduler configuration",
+    scheduler("profiles: [{pluginConfig: [{name: Mine}]}]"),
+    "other plugins take no arguments",
+  ],
   ["tracing configuration", tracing("unix:///run/docker.sock"), "endpoint, which must be HOST:PORT"],
   ["tracing configuration", tracing("unix:4317"), "endpoint, which must be HOST:PORT"],
   ["tracing configuration", tracing("UNIX:4317"), "endpoint, which must be HOST:PORT"],
@@ -84,15 +92,15 @@ test.each([
   ["certificates", "exec: {}\n", "has no certificate in PEM"],
   ["certificates", "-----BEGIN CERTIFICATE-----\nQUJD\n", "has a CERTIFICATE without its END line"],
   ["certificates", pem("CERTIFICATE", "users: x"), "is not base64"],
-  ["file that nothing names", "users: []\n", "is named by no flag and its kind is none of"],
-  ["file that nothing names", "kind: EncryptionConfiguration\n", "use spec.apiServer.encryption instead"],
-  ["file that nothing names", "kind: toString\n", "is named by no flag"],
+  ["unreferenced file", "users: []\n", "is not referenced by a flag and its kind is none of"],
+  ["unreferenced file", "kind: EncryptionConfiguration\n", "use spec.apiServer.encryption instead"],
+  ["unreferenced file", "kind: toString\n", "is not referenced by a flag"],
   ["audit policy", `# ${"x".repeat(70_000)}`, "is longer than 65536 characters"],
-])("%s: %j is refused", (type, text, problem) => {
+])("rejects %s: %j", (type, text, problem) => {
   expect(write(type, text)).toContain(problem);
 });
 
-test("a file that another one names must be of its type, however it is spelled, and is named as the component finds it", () => {
+test("a referenced file must have the expected type, however it is spelled, and gets the path that the component sees", () => {
   for (const path of ["hook.conf", "./hook.conf", "$FILES/hook.conf", "/etc/kubernetes/pki/hook.conf"])
     expect(write("admission configuration", hook(path))).toContain(`"kubeConfigFile": "${FOLDER}/hook.conf"`);
   const bad = { "hook.conf": "kind: Config\nusers: [{user: {exec: {command: id}}}]\n" };
@@ -101,27 +109,27 @@ test("a file that another one names must be of its type, however it is spelled, 
   expect(write("admission configuration", hook("hook.conf"), policy)).toMatch(/^hook\.conf has kind/);
 });
 
-test("the file of a plugin is read as the plugin would be told inline", () => {
+test("treats the file of a plugin like inline configuration", () => {
   const at = admission("{name: EventRateLimit, path: limits.yaml}");
   const limits = "apiVersion: eventratelimit.admission.k8s.io/v1alpha1\nkind: Configuration\nlimits: []\n";
   expect(write("admission configuration", at, { "limits.yaml": limits })).toContain('"path": "limits.yaml"');
   expect(write("admission configuration", at, { "limits.yaml": "kind: Config\n" })).toMatch(/^limits\.yaml has kind/);
 });
 
-test("a file cannot be two things", () => {
+test("rejects a file that is used as two types", () => {
   const named = ["kubeconfig", "audit policy"].map((type) => ({ name: "a.yaml", type }));
   expect(canonicalFiles({ "a.yaml": CONFIG }, named, FOLDER)).toEqual({
-    problem: "a.yaml is named as kubeconfig and as audit policy; use two files",
+    problem: "a.yaml is used as kubeconfig and as audit policy; use two files",
   });
 });
 
-test("of certificates and keys only their blocks are written", () => {
+test("writes only the PEM blocks of certificates and keys", () => {
   const key = pem("EC PRIVATE KEY", "QUJD");
   const text = `# exec: x\r\nusers: []\n  -----BEGIN CERTIFICATE-----\r\nQUJD\r\nREVG\n-----END CERTIFICATE-----\n${key}`;
-  expect(write("file that nothing names", text)).toBe(pem("CERTIFICATE", "QUJDREVG") + key);
+  expect(write("unreferenced file", text)).toBe(pem("CERTIFICATE", "QUJDREVG") + key);
 });
 
-test("rules of an authorization policy stay in their lines", () => {
+test("keeps the rules of an authorization policy on their lines", () => {
   const rule = (name: string): string =>
     `{"apiVersion": "abac.authorization.kubernetes.io/v1beta1", "kind": "Policy", "spec": {"user": "${name}", "readonly": true}}`;
   expect(write("authorization policy", `# all\n${rule("a")}\r\n\n${rule("b")}`)).toBe(
@@ -129,13 +137,13 @@ test("rules of an authorization policy stay in their lines", () => {
   );
 });
 
-test("the scheduler is told the way to its own API", () => {
+test("adds the connection to its own API to the scheduler's configuration", () => {
   expect(JSON.parse(write("scheduler configuration", scheduler("clientConnection: {qps: 5}")))).toMatchObject({
     clientConnection: { qps: 5, kubeconfig: `${FOLDER}/scheduler.conf` },
   });
 });
 
-test("what may be a secret in the wrong place is not repeated", () => {
+test("does not repeat a value that may be a misplaced secret", () => {
   for (const text of [user("client-key: swordfish"), 'exec: "a" swordfish: [', user("client-key-data: sword-fish")])
     expect(write("kubeconfig", text)).not.toMatch(/sword-?fish/);
 });

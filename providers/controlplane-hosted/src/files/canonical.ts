@@ -2,7 +2,7 @@ import { parseStrictYaml, StrictYamlError } from "@capstan/apimachinery";
 import { FILE_TYPES } from "./file-types.ts";
 import { FileRefusal, type Surroundings } from "./shape.ts";
 
-/** Where the placements put `files`; a name alone is that of a file beside. */
+/** Where the placements put `files`; a bare name is a file in the same folder. */
 const OWN_FOLDERS = /^(?:\$FILES|\/proc\/self\/cwd\/files|\/etc\/kubernetes\/pki|\.)\//;
 
 /** A file that a flag or field refers to, and its required type. */
@@ -27,7 +27,7 @@ export function canonicalFiles(
   const expect = (name: string, type: string): void => {
     const known = types.get(name);
     if (known === type) return;
-    if (known !== undefined) throw new FileRefusal(`is named as ${known} and as ${type}; use two files`);
+    if (known !== undefined) throw new FileRefusal(`is used as ${known} and as ${type}; use two files`);
     types.set(name, type);
     waiting.push(name);
   };
@@ -38,7 +38,7 @@ export function canonicalFiles(
       const name = path.replace(OWN_FOLDERS, "");
       if (!Object.hasOwn(given, name))
         // The value may be a secret in the wrong place.
-        throw new FileRefusal(`has ${at}, which is not one of files; add it there and name it without a folder`);
+        throw new FileRefusal(`has ${at}, which is not one of files; add it there and refer to it without a folder`);
       expect(name, type);
       return name;
     },
@@ -49,10 +49,10 @@ export function canonicalFiles(
       current = name;
       if (Object.hasOwn(given, name)) expect(name, type);
     }
-    // A file that another one names is looked at after it, hence those that nothing names come last.
+    // A file is checked after the file that refers to it, hence unreferenced files come last.
     for (const rest of ["", ...Object.keys(given)]) {
       current = rest;
-      if (rest !== "" && !types.has(rest)) expect(rest, "file that nothing names");
+      if (rest !== "" && !types.has(rest)) expect(rest, "unreferenced file");
       for (let name = waiting.shift(); name !== undefined; name = waiting.shift()) {
         current = name;
         const type = FILE_TYPES[types.get(name) ?? ""];

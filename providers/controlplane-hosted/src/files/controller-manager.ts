@@ -12,7 +12,7 @@ export const LEADER_MIGRATION: Shape = document(
   },
 );
 
-/** A pod of the tenant's own cluster, where nothing of it reaches the management host. */
+/** A pod in the tenant's own cluster, which has no access to the management host. */
 const specOfPod: Shape = (value, at) => {
   if (!isObject(value)) throw new FileRefusal(`has ${at}, which must be a map; correct it`);
   return value;

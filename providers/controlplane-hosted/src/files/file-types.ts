@@ -18,12 +18,12 @@ function parse(text: string, around: Surroundings): unknown {
   return around.read(text);
 }
 
-/** JSON, which all readers of YAML read the same. */
+/** JSON, which all YAML parsers interpret the same way. */
 function yaml(shape: Shape): FileType {
   return (text, around) => toStrictYaml(shape(parse(text, around), "", around));
 }
 
-/** One rule in each line as JSON, as kube-apiserver reads it. */
+/** One rule per line as JSON, as kube-apiserver reads it. */
 const abac: FileType = (text, around) => {
   if (text.length > MAX_LENGTH) throw new FileRefusal(`is longer than ${MAX_LENGTH} characters; shorten or split it`);
   const unsafe = unsafeCharacter(text.replaceAll("\r\n", "\n"));
@@ -56,14 +56,14 @@ const KINDS: Readonly<Record<string, Shape>> = {
   TracingConfiguration: TRACING,
 };
 
-/** Kinds that a field or a flag stands for. */
+/** Kinds that a field or a flag replaces. */
 const CURES: Readonly<Record<string, string>> = {
   EncryptionConfiguration: "use spec.apiServer.encryption instead",
   AuthorizationConfiguration: "use --authorization-mode instead",
   EgressSelectorConfiguration: "the placement writes its own; remove it",
 };
 
-/** A file that nothing names is of a type that its content tells. */
+/** The type of an unreferenced file follows from its content. */
 const byContent: FileType = (text, around) => {
   if (isPem(text)) return certificatesAndKeys(text);
   const value = parse(text, around);
@@ -72,13 +72,13 @@ const byContent: FileType = (text, around) => {
   if (shape !== undefined) return toStrictYaml(shape(value, "", around));
   const cure = Object.hasOwn(CURES, kind) ? CURES[kind] : undefined;
   throw new FileRefusal(
-    `is named by no flag and its kind is none of ${Object.keys(KINDS).join(", ")}, nor is it PEM; ${cure ?? "name it in a flag, or remove it"}`,
+    `is not referenced by a flag and its kind is none of ${Object.keys(KINDS).join(", ")}, nor is it PEM; ${cure ?? "refer to it in a flag, or remove it"}`,
   );
 };
 
 /** File types by the name that messages use. */
 export const FILE_TYPES: Readonly<Record<string, FileType>> = {
-  "file that nothing names": byContent,
+  "unreferenced file": byContent,
   "admission configuration": yaml(ADMISSION),
   "audit policy": yaml(AUDIT_POLICY),
   "authentication configuration": yaml(AUTHENTICATION),

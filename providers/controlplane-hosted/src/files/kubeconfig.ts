@@ -1,7 +1,7 @@
 import { fields, list, mapOf, never, oneOf, type Shape, text, yesOrNo } from "./shape.ts";
 
 const base64 = text(/^[A-Za-z0-9+/\s]*={0,2}\s*$/, "base64");
-/** Go reads no spaces in it. */
+/** Go accepts no spaces in it. */
 const BASE64: Shape = (value, at, around) => String(base64(value, at, around)).replaceAll(/\s/g, "");
 const path = (data: string): string =>
   `would have the component read a file of the management host; write the content in base64 into ${data} instead`;

@@ -2,7 +2,7 @@ import { FileRefusal } from "./shape.ts";
 
 const BEGIN = /^-----BEGIN ([A-Z0-9 ]{1,40})-----$/;
 const CERTIFICATE = ["CERTIFICATE"];
-/** What certificates and keys are called. */
+/** PEM labels of certificates and keys. */
 const LABELS = [
   ...CERTIFICATE,
   "PUBLIC KEY",
@@ -47,6 +47,6 @@ function block(label: string, body: string, labels: readonly string[]): string {
   if (!labels.includes(label))
     throw new FileRefusal(`has a ${label}, and only ${labels.join(", ")} is accepted here; remove it`);
   if (!/^[A-Za-z0-9+/]+={0,2}$/.test(body) || body.length % 4 !== 0)
-    throw new FileRefusal(`has a ${label} that is not base64 without headers; write it anew without a passphrase`);
+    throw new FileRefusal(`has a ${label} that is not base64 without headers; write it again without a passphrase`);
   return `-----BEGIN ${label}-----\n${body.replaceAll(/.{1,64}/g, "$&\n")}-----END ${label}-----\n`;
 }

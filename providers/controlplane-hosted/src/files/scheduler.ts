@@ -20,7 +20,7 @@ const requirements = list(fields({ key: text(), operator: text(), values: list(t
 const term = fields({ matchExpressions: requirements, matchFields: requirements });
 const labelSelector = fields({ matchLabels: mapOf(text()), matchExpressions: requirements });
 
-/** Arguments of the scheduler's own plugins, none of which names a file. */
+/** Arguments of the scheduler's own plugins, none of which refers to a file. */
 const ARGUMENTS: Readonly<Record<string, Readonly<Record<string, Shape>>>> = {
   DefaultPreemption: { minCandidateNodesPercentage: integer, minCandidateNodesAbsolute: integer },
   DynamicResources: { filterTimeout: text(), bindingTimeout: text() },
@@ -66,7 +66,7 @@ const pluginConfig: Shape = (value, at, around) => {
   const known = typeof name === "string" && Object.hasOwn(ARGUMENTS, name) ? ARGUMENTS[name] : undefined;
   if (known === undefined)
     throw new FileRefusal(
-      `has ${at}.name, which must be one of ${Object.keys(ARGUMENTS).join(", ")}: others take no arguments; remove it`,
+      `has ${at}.name, which must be one of ${Object.keys(ARGUMENTS).join(", ")}: other plugins take no arguments; remove it`,
     );
   const args = fields({ apiVersion: oneOf(...VERSIONS), kind: oneOf(`${name as string}Args`), ...known });
   return fields({ name: text(), args })(value, at, around);

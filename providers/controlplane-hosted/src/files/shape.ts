@@ -23,9 +23,9 @@ function refuse(at: string, what: string): never {
 }
 
 /** Accepts a string; with a pattern, `what` describes the expected form. */
-export function text(pattern?: RegExp, what = "a text of another form"): Shape {
+export function text(pattern?: RegExp, what = "a string of another form"): Shape {
   return (value, at) => {
-    if (typeof value !== "string") return refuse(at, "must be text; put it in quotes");
+    if (typeof value !== "string") return refuse(at, "must be a string; put it in quotes");
     if (pattern !== undefined && !pattern.test(value)) return refuse(at, `must be ${what}; correct it`);
     return value;
   };
@@ -43,11 +43,11 @@ export const yesOrNo: Shape = (value, at) =>
 
 /** Accepts only false, for options that disable verification. */
 export const never: Shape = (value, at) =>
-  value === false ? value : refuse(at, "would switch off the check of who answers; remove it");
+  value === false ? value : refuse(at, "would disable the verification of the server; remove it");
 
 /** Accepts an integer. */
 export const integer: Shape = (value, at) =>
-  Number.isSafeInteger(value) ? value : refuse(at, "must be a whole number without quotes; correct it");
+  Number.isSafeInteger(value) ? value : refuse(at, "must be an integer without quotes; correct it");
 
 /** Accepts a number. */
 export const number: Shape = (value, at) =>
@@ -87,7 +87,7 @@ export function fields(known: Readonly<Record<string, Shape>>, refused: Refused 
       const shape = Object.hasOwn(known, key) ? known[key] : undefined;
       if (shape === undefined) {
         const reason = Object.hasOwn(refused, key) ? refused[key] : undefined;
-        return refuse(place, reason ?? "is no field that is accepted here; remove it, or correct its spelling");
+        return refuse(place, reason ?? "is not an accepted field; remove it, or correct its spelling");
       }
       if (each !== null) out.push([key, shape(each, place, around)]);
     }
@@ -116,7 +116,7 @@ function join(at: string, field: string): string {
   return at === "" ? field : `${at}.${field}`;
 }
 
-/** A key in a message: not more than what a field's name is. */
+/** Returns a key for a message, unless it does not look like a field name. */
 function shown(key: string): string {
   return /^[A-Za-z0-9._/-]{1,64}$/.test(key) ? key : "a field of another name";
 }

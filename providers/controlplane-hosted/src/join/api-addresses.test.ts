@@ -17,7 +17,7 @@ test.each([
   expect(await apiAddresses(host, resolve)).toEqual(expected);
 });
 
-test("kubernetes.default leads to all addresses behind a load balancer's name", async () => {
+test("kubernetes.default gets all addresses of a load balancer's name", async () => {
   const { addresses } = await apiAddresses("lb.example.org", resolve);
   const objects = clusterObjects({
     clusterName: "c1",

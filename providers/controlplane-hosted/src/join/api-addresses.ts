@@ -1,6 +1,6 @@
 import { isIPAddress } from "@capstan/controlplane";
 
-/** What is behind a name may change at any time, and nothing tells: it is looked up again after this. */
+/** The addresses of a name may change at any time without an event, so it is resolved again after this time. */
 const RECHECK_MS = 60_000;
 
 /** The IP addresses of an API endpoint; the endpoints of `kubernetes.default` cannot be host names. */

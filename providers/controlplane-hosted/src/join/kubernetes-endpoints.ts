@@ -6,7 +6,7 @@ import { isIPAddress } from "@capstan/controlplane";
  * different port nor an address behind a load balancer.
  */
 export function kubernetesEndpoints(addresses: readonly string[], port: number): Unstructured[] {
-  // An API server refuses loopback addresses here, and rightly: no pod could follow them.
+  // An API server rejects loopback addresses here, because no pod could reach them.
   const ips = addresses.filter((address) => isIPAddress(address) && !isLoopback(address));
   if (ips.length === 0) return [];
   const v4 = ips.filter((ip) => !ip.includes(":"));

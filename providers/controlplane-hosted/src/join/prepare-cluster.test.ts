@@ -1,11 +1,10 @@
 import { seededRandom, type Unstructured, VirtualClock } from "@capstan/apimachinery";
 import { createApiServer, memoryStore } from "@capstan/apiserver";
-import { clusterNetwork } from "@capstan/controlplane";
+import { clusterNetwork, TOKEN_GROUP } from "@capstan/controlplane";
 import { Client } from "@capstan/runtime";
 import { expect, test } from "vitest";
 import { parse } from "yaml";
 import { absentObjects, applyObjects, clusterObjects, type PrepareInput, removeObjects } from "./prepare-cluster.ts";
-import { TOKEN_GROUP } from "./rbac.ts";
 
 const input: PrepareInput = {
   clusterName: "c1",
@@ -24,7 +23,7 @@ const find = (kind: string, name: string, namespace?: string): Unstructured => {
   return found;
 };
 
-test("cluster-info exists and anonymous may read it, and nothing else", () => {
+test("creates cluster-info, which anonymous users may read, and nothing else", () => {
   find("ConfigMap", "cluster-info", "kube-public");
   const role = find("Role", "kubeadm:bootstrap-signer-clusterinfo", "kube-public");
   expect(role["rules"]).toEqual([
@@ -36,7 +35,7 @@ test("cluster-info exists and anonymous may read it, and nothing else", () => {
   ]);
 });
 
-test("a joining kubelet may ask for a certificate and gets it approved", () => {
+test("a joining kubelet may request a certificate, which is approved", () => {
   const subjects = [{ kind: "Group", name: TOKEN_GROUP, apiGroup: "rbac.authorization.k8s.io" }];
   expect(find("ClusterRoleBinding", "kubeadm:kubelet-bootstrap")).toMatchObject({
     roleRef: { name: "system:node-bootstrapper" },
@@ -48,7 +47,7 @@ test("a joining kubelet may ask for a certificate and gets it approved", () => {
   });
 });
 
-test("kubeadm-config carries the node's certificate path, not ours", () => {
+test("kubeadm-config has the certificate path of the node, not of the control plane", () => {
   const config = find("ConfigMap", "kubeadm-config", "kube-system") as unknown as { data: Record<string, string> };
   expect(parse(config.data["ClusterConfiguration"] ?? "")).toMatchObject({
     apiVersion: "kubeadm.k8s.io/v1beta4",
@@ -58,7 +57,7 @@ test("kubeadm-config carries the node's certificate path, not ours", () => {
   });
 });
 
-test("kubernetes.default leads to the endpoint; loopback leads nowhere", () => {
+test("kubernetes.default points to the endpoint, unless that is a loopback address", () => {
   expect(find("EndpointSlice", "kubernetes", "default")).toMatchObject({
     endpoints: [{ addresses: ["10.89.0.1"] }],
     ports: [{ port: 6443 }],
@@ -76,7 +75,7 @@ test("kubernetes.default leads to the endpoint; loopback leads nowhere", () => {
   expect(local.filter((o) => o.kind === "Deployment" || o.kind === "DaemonSet")).toEqual([]);
 });
 
-test("agents of konnectivity come with a server to call, and only then", () => {
+test("creates konnectivity agents only if there is a server", () => {
   const of = (list: readonly Unstructured[]) => list.filter((o) => JSON.stringify(o.metadata).includes("konnectivity"));
   expect(of(objects)).toEqual([]);
   const made = of(clusterObjects({ ...input, konnectivity: { host: "10.89.0.1", port: 30132 } }));
@@ -99,7 +98,7 @@ test("agents of konnectivity come with a server to call, and only then", () => {
     expect(text).toContain(part);
 });
 
-test("an add-on that is switched off goes where it is ours; another's of that name stays", async () => {
+test("deletes a disabled add-on that it created; keeps an object of the same name of another manager", async () => {
   const clock = new VirtualClock();
   const server = await createApiServer({ store: memoryStore(), clock, random: seededRandom(1) });
   const ours = new Client(server.admin(), { fieldManager: "capstan", clock });

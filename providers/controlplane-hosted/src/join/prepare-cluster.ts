@@ -1,13 +1,19 @@
 import { createHash } from "node:crypto";
 import { isReason, type Unstructured } from "@capstan/apimachinery";
-import { coreDNS, hostPort, kubeProxy, type NodeConfigurationInput } from "@capstan/controlplane";
+import {
+  clusterInfoKubeconfig,
+  coreDNS,
+  hostPort,
+  joinRbac,
+  kubeadmConfig,
+  kubeletConfig,
+  kubeProxy,
+  type NodeConfigurationInput,
+} from "@capstan/controlplane";
 import type { Client } from "@capstan/runtime";
 import { konnectivity } from "../addons/konnectivity.ts";
 import type { HostedControlPlaneSpec } from "../kinds/hosted-control-plane.ts";
-import { clusterInfoKubeconfig } from "./cluster-info.ts";
 import { kubernetesEndpoints } from "./kubernetes-endpoints.ts";
-import { kubeadmConfig, kubeletConfig } from "./node-configuration.ts";
-import { joinRbac } from "./rbac.ts";
 
 /** Everything that the objects for joining nodes are built from. */
 export interface PrepareInput extends NodeConfigurationInput {
@@ -63,7 +69,7 @@ export async function removeObjects(
       const { namespace, name = "" } = object.metadata;
       const live = await client.get(await client.kindOf(object), { namespace, name }, signal);
       if (live === undefined) return;
-      // An object that is nothing but a name has no fields that anybody could own.
+      // An object that is only a name has no fields that a manager could own.
       const all = live.metadata.managedFields ?? [];
       const applied = all.filter(({ operation }) => operation === "Apply");
       if (applied.length === 0 ? all.length > 0 : applied.some(({ manager }) => manager !== client.fieldManager))

@@ -1,9 +1,9 @@
 import { seededRandom, type Unstructured, VirtualClock } from "@capstan/apimachinery";
 import { createApiServer, memoryStore } from "@capstan/apiserver";
 import { ConfigMap, type WorkloadConnection } from "@capstan/capi";
+import { signatureKey, signClusterInfo } from "@capstan/controlplane";
 import { Client, silentLogger } from "@capstan/runtime";
 import { expect, test } from "vitest";
-import { signatureKey, signClusterInfo } from "./cluster-info.ts";
 import { TokenSigner } from "./token-signer.ts";
 
 const token = (id: string, usage: string, more: Record<string, string> = {}): Unstructured => ({
@@ -56,7 +56,7 @@ async function start(hosted: boolean) {
   return { client, clock, signatures, stop: () => stopping.abort() };
 }
 
-test("a token is signed for the moment it appears, as kube-controller-manager would", async () => {
+test("signs for a token as soon as it appears, as kube-controller-manager would", async () => {
   const { client, signatures, stop } = await start(true);
   await client.create(token("abcdef", "true"));
   expect(await signatures()).toEqual({
@@ -67,7 +67,7 @@ test("a token is signed for the moment it appears, as kube-controller-manager wo
   expect(Object.keys(await signatures())).toEqual([signatureKey("abcdef")]);
 });
 
-test("tokens that are not for signing, and clusters of others, are left alone", async () => {
+test("ignores tokens that are not for signing, and clusters of other control planes", async () => {
   const own = await start(true);
   await own.client.create(token("abcdef", "false"));
   expect(await own.signatures()).toEqual({});
@@ -78,7 +78,7 @@ test("tokens that are not for signing, and clusters of others, are left alone", 
   foreign.stop();
 });
 
-test("a token that has expired is not signed for, nor one whose time cannot be read", async () => {
+test("does not sign for an expired token or one with an unparsable expiry", async () => {
   const { client, clock, signatures, stop } = await start(true);
   const at = (ms: number): string => new Date(clock.now() + ms).toISOString();
   await client.create(token("aaaaaa", "true", { expiration: at(-1000) }));

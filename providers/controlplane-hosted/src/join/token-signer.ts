@@ -1,7 +1,7 @@
 import type { Clock, Random } from "@capstan/apimachinery";
 import { type ClusterKey, ConfigMap, Secret, secretText, type WorkloadClusters } from "@capstan/capi";
+import { signatureKey, signClusterInfo } from "@capstan/controlplane";
 import { Cache, type Client, type Logger } from "@capstan/runtime";
-import { signatureKey, signClusterInfo } from "./cluster-info.ts";
 
 const TOKEN_TYPE = "bootstrap.kubernetes.io/token";
 const CLUSTER_INFO = { namespace: "kube-public", name: "cluster-info" };
@@ -21,53 +21,53 @@ export interface TokenSignerDeps {
  * `kubeadm join` retries only every five seconds if the signature is missing.
  */
 export class TokenSigner {
-  private readonly deps: TokenSignerDeps;
-  private readonly watched = new Map<string, { client: Client; tokens: Cache }>();
+  readonly #deps: TokenSignerDeps;
+  readonly #watched = new Map<string, { client: Client; tokens: Cache }>();
 
   constructor(deps: TokenSignerDeps) {
-    this.deps = deps;
+    this.#deps = deps;
   }
 
-  /** Follows connections until the signal says so. */
+  /** Follows connections until the signal is aborted. */
   start(signal: AbortSignal): void {
-    const unsubscribe = this.deps.workload.subscribe((cluster, node) => {
-      // Changes of single Nodes are none of the connection.
-      if (node === undefined) this.follow(cluster);
+    const unsubscribe = this.#deps.workload.subscribe((cluster, node) => {
+      // Changes of single Nodes are not changes of the connection.
+      if (node === undefined) this.#follow(cluster);
     });
     signal.addEventListener(
       "abort",
       () => {
         unsubscribe();
-        for (const key of this.watched.keys()) this.forget(key);
+        for (const key of this.#watched.keys()) this.#forget(key);
       },
       { once: true },
     );
   }
 
-  private follow(cluster: ClusterKey): void {
+  #follow(cluster: ClusterKey): void {
     const key = `${cluster.namespace}/${cluster.name}`;
-    const connection = this.deps.workload.get(cluster);
-    const known = this.watched.get(key);
+    const connection = this.#deps.workload.get(cluster);
+    const known = this.#watched.get(key);
     const client = connection.state === "connected" ? connection.client : undefined;
     if (known?.client === client) return;
-    this.forget(key);
-    if (client === undefined || !this.deps.isHosted(cluster)) return;
-    const { clock, random, log } = this.deps;
+    this.#forget(key);
+    if (client === undefined || !this.#deps.isHosted(cluster)) return;
+    const { clock, random, log } = this.#deps;
     const tokens = new Cache(client, { clock, random, log });
     tokens.restrict(Secret, { namespace: "kube-system", fieldSelector: `type=${TOKEN_TYPE}` });
     const sign = (secret: Secret): void => {
       signToken(client, secret, clock.now()).catch((error: unknown) =>
-        log.info("cluster-info is left to kube-controller-manager to sign", { cluster: key, error }),
+        log.info("failed to sign cluster-info; kube-controller-manager will sign it", { cluster: key, error }),
       );
     };
     tokens.informer(Secret).addHandler({ add: sign, update: sign, delete: () => undefined });
     tokens.start();
-    this.watched.set(key, { client, tokens });
+    this.#watched.set(key, { client, tokens });
   }
 
-  private forget(key: string): void {
-    const known = this.watched.get(key);
-    this.watched.delete(key);
+  #forget(key: string): void {
+    const known = this.#watched.get(key);
+    this.#watched.delete(key);
     void known?.tokens.stop();
   }
 }
@@ -79,7 +79,7 @@ export async function signToken(client: Client, secret: Secret, nowMs: number): 
   const forSigning = secretText(secret, "usage-bootstrap-signing") === "true";
   if (id === undefined || tokenSecret === undefined || !forSigning || secret.type !== TOKEN_TYPE) return;
   const expiration = secretText(secret, "expiration");
-  // A time that cannot be read has passed, as kube-controller-manager has it.
+  // An unparsable time counts as expired, as in kube-controller-manager.
   if (expiration !== undefined && !(Date.parse(expiration) > nowMs)) return;
   const info = await client.get(ConfigMap, CLUSTER_INFO);
   const kubeconfig = info?.data?.["kubeconfig"];

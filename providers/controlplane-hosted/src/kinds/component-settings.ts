@@ -1,7 +1,7 @@
 import { array, boolean, documented, integer, map, object, optional, string } from "@capstan/capi";
 import { OWN_FILES } from "../components/own-files.ts";
 
-/** A name without a slash: what is named lies in the same namespace and nowhere else. */
+/** A name without a slash: it can only refer to the same namespace. */
 export const OBJECT_NAME = "^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$";
 
 /** One command-line flag of a component. */
@@ -22,11 +22,11 @@ const file = object(
       rules: [
         {
           rule: `!(self in ${JSON.stringify(OWN_FILES).replaceAll('"', "'")})`,
-          message: "this is a file of the control plane itself; choose another name",
+          message: "this name is used by a file of the control plane itself; choose another one",
         },
       ],
     }),
-    content: optional(string({ doc: "Its content, when it is no secret.", maxLength: 10240 })),
+    content: optional(string({ doc: "Its content, if it is not a secret.", maxLength: 10240 })),
     contentFrom: optional(
       object(
         {
@@ -49,7 +49,7 @@ const amounts = map(string({ maxLength: 32 }), {
   doc: "Kubernetes quantities, such as `cpu: 250m` and `memory: 512Mi`.",
 });
 
-/** What a component's container is given, where it is one. */
+/** Image and resources of a component that runs in a container. */
 export const containerFields = {
   image: optional(
     string({ doc: "Pods: image of the component; by default that of the version.", minLength: 1, maxLength: 512 }),
@@ -57,7 +57,7 @@ export const containerFields = {
   resources: optional(
     object(
       { requests: optional(amounts), limits: optional(amounts) },
-      { doc: "Pods: what the container asks for and may use; by default kubeadm's requests and no limits." },
+      { doc: "Pods: resource requests and limits of the container; by default kubeadm's requests and no limits." },
     ),
   ),
 };
@@ -68,11 +68,11 @@ const componentFields = {
   ...containerFields,
   featureGates: optional(map(boolean({}), { doc: "Feature gates by name." })),
   extraArgs: optional(
-    array(argument, { doc: "More flags. Flags that the placement owns are refused.", maxItems: 100 }),
+    array(argument, { doc: "More flags. Flags that the placement owns are rejected.", maxItems: 100 }),
   ),
   files: optional(
     array(file, {
-      doc: "Files the flags refer to, such as an audit policy.",
+      doc: "Files that the flags refer to, such as an audit policy.",
       maxItems: 20,
       listType: "map",
       keys: ["name"],
@@ -97,8 +97,8 @@ export const apiServer = object(
     oidc: optional(
       object(
         {
-          issuerURL: string({ doc: "Of the tokens.", pattern: "^https://", maxLength: 512 }),
-          clientID: string({ doc: "Tokens must be issued for it.", minLength: 1, maxLength: 512 }),
+          issuerURL: string({ doc: "Issuer URL of the tokens.", pattern: "^https://", maxLength: 512 }),
+          clientID: string({ doc: "Client ID that tokens must be issued for.", minLength: 1, maxLength: 512 }),
           usernameClaim: optional(string({ doc: "Claim that holds the user name; `sub` by default.", maxLength: 128 })),
           usernamePrefix: optional(
             string({
@@ -112,7 +112,7 @@ export const apiServer = object(
           groupsPrefix: optional(string({ doc: "Prefix of group names; none by default.", maxLength: 128 })),
           caFile: fileName("Entry of `files` with the CA of the issuer."),
         },
-        { doc: "Users that log in elsewhere." },
+        { doc: "Authentication of users with OpenID Connect tokens." },
       ),
     ),
     audit: optional(
@@ -124,13 +124,13 @@ export const apiServer = object(
             maxLength: 128,
           }),
           maxAgeDays: optional(
-            integer({ doc: "How long old logs are kept; 30 unless set.", minimum: 0, maximum: 3650 }),
+            integer({ doc: "How long old logs are kept; 30 by default.", minimum: 0, maximum: 3650 }),
           ),
           maxBackups: optional(
-            integer({ doc: "How many old logs are kept; 10 unless set.", minimum: 0, maximum: 1000 }),
+            integer({ doc: "How many old logs are kept; 10 by default.", minimum: 0, maximum: 1000 }),
           ),
           maxSizeMiB: optional(
-            integer({ doc: "When a new log is begun; 100 unless set.", minimum: 1, maximum: 10_000 }),
+            integer({ doc: "Size at which a log is rotated; 100 by default.", minimum: 1, maximum: 10_000 }),
           ),
         },
         { doc: "An audit log: Process `kube-apiserver/data/audit.log`, Pods the container's log." },
@@ -141,13 +141,13 @@ export const apiServer = object(
         {
           resources: optional(
             array(string({ maxLength: 253 }), {
-              doc: "What is encrypted in etcd, such as `secrets` and `configmaps`; secrets unless set.",
+              doc: "Resources that are encrypted in etcd, such as `secrets` and `configmaps`; `secrets` by default.",
               listType: "set",
               maxItems: 50,
             }),
           ),
         },
-        { doc: "Encryption at rest with a key of its own, in Secret `CLUSTER-encryption`." },
+        { doc: "Encryption at rest with a key of its own, which is stored in Secret `CLUSTER-encryption`." },
       ),
     ),
     admission: optional(
@@ -157,7 +157,7 @@ export const apiServer = object(
           disable: optional(documented(pluginNames, "Default admission plugins to disable.")),
           configFile: fileName("Entry of `files` with an AdmissionConfiguration."),
         },
-        { doc: "Admission plugins beside the default ones." },
+        { doc: "Admission plugins in addition to the default ones." },
       ),
     ),
   },

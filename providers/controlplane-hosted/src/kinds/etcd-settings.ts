@@ -1,29 +1,6 @@
 import { array, integer, object, optional, string } from "@capstan/capi";
+import { backupFields } from "@capstan/controlplane";
 import { argument, containerFields, OBJECT_NAME } from "./component-settings.ts";
-
-/** Parts with a letter or a digit: `.` and `..` would be taken out of the address. */
-const S3_PREFIX = "^[._-]*[A-Za-z0-9][A-Za-z0-9._-]*(/[._-]*[A-Za-z0-9][A-Za-z0-9._-]*)*$";
-
-const s3 = object(
-  {
-    endpoint: string({
-      doc: "Address of an S3-compatible store, such as `https://s3.eu-central-1.amazonaws.com`.",
-      pattern: "^https?://[^/?#@\\\\]+/?$",
-      maxLength: 512,
-    }),
-    bucket: string({ doc: "Name of the bucket.", pattern: "^[a-z0-9][a-z0-9.-]*$", maxLength: 63 }),
-    prefix: optional(string({ doc: "Put before the keys.", pattern: S3_PREFIX, maxLength: 512 })),
-    region: optional(
-      string({ doc: "Region of the bucket; `us-east-1` by default.", pattern: "^[a-z0-9-]+$", maxLength: 64 }),
-    ),
-    secretName: string({
-      doc: "Secret with the keys `accessKeyId` and `secretAccessKey`.",
-      pattern: OBJECT_NAME,
-      maxLength: 253,
-    }),
-  },
-  { doc: "S3-compatible store that keeps the backups; by default the manager keeps them in its data directory." },
-);
 
 /** Settings of etcd. */
 export const etcd = object(
@@ -31,7 +8,7 @@ export const etcd = object(
     ...containerFields,
     toolsImage: optional(
       string({
-        doc: "Pods: image with sh, head and sha256sum that receives a backup which is restored; busybox of `imageRepository` unless set.",
+        doc: "Pods: image with sh, head and sha256sum that receives the backup to restore; busybox of `imageRepository` by default.",
         minLength: 1,
         maxLength: 512,
       }),
@@ -47,14 +24,14 @@ export const etcd = object(
       object(
         {
           name: string({
-            doc: "All that name the same one share it.",
+            doc: "Name of the shared etcd; all control planes with the same name share it.",
             pattern: "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$",
             maxLength: 63,
             rules: [{ rule: "self == oldSelf", message: "the shared etcd that holds the data cannot be changed" }],
           }),
         },
         {
-          doc: "Process: keeps the data in an etcd that control planes of this machine share, below a prefix that only this one can read and write. `quotaBytes` is then what its objects may take, 256 MiB unless set.",
+          doc: "Process: stores the data in an etcd that control planes of this machine share, below a prefix that only this one can read and write. `quotaBytes` then limits the size of its objects, 256 MiB by default.",
         },
       ),
     ),
@@ -63,31 +40,22 @@ export const etcd = object(
         {
           type: optional(
             string({
-              doc: "Where a member keeps its data: PersistentVolumeClaim by default; an EmptyDir is lost with its pod.",
+              doc: "Where a member stores its data: PersistentVolumeClaim by default; an EmptyDir is lost with its pod.",
               enum: ["PersistentVolumeClaim", "EmptyDir"],
             }),
           ),
-          size: optional(string({ doc: "Of each member's volume, 8Gi unless set.", maxLength: 32 })),
-          storageClassName: optional(string({ doc: "The host cluster's default class unless set.", maxLength: 253 })),
+          size: optional(string({ doc: "Size of each member's volume, 8Gi by default.", maxLength: 32 })),
+          storageClassName: optional(
+            string({ doc: "Storage class; by default the default class of the host cluster.", maxLength: 253 }),
+          ),
         },
         { doc: "Pods: storage of each etcd member." },
       ),
     ),
-    backup: optional(
-      object(
-        {
-          schedule: optional(
-            string({ doc: "When to back up: five fields of cron, in UTC, such as `0 3 * * *`.", maxLength: 64 }),
-          ),
-          keep: optional(integer({ doc: "How many are kept.", minimum: 1, maximum: 1000, default: 7 })),
-          s3: optional(s3),
-        },
-        { doc: "When backups of etcd are taken and where they are kept." },
-      ),
-    ),
+    backup: optional(object(backupFields, { doc: "When backups of etcd are taken and where they are stored." })),
     quotaBytes: optional(
       integer({
-        doc: "How large the data may grow before etcd takes no more writes; 2 GiB unless set.",
+        doc: "Size of the data at which etcd rejects further writes; 2 GiB by default.",
         minimum: 16_777_216,
         maximum: 8_589_934_592,
         format: "int64",
@@ -96,12 +64,10 @@ export const etcd = object(
     defragment: optional(
       object(
         {
-          schedule: optional(
-            string({ doc: "When to give unused space back: five fields of cron, in UTC.", maxLength: 64 }),
-          ),
+          schedule: optional(string({ doc: "When to defragment: five fields of cron, in UTC.", maxLength: 64 })),
           unusedPercent: optional(
             integer({
-              doc: "Also when this much of the data's files is unused; 50 unless set.",
+              doc: "Also defragment when this percentage of the data files is unused; 50 by default.",
               minimum: 10,
               maximum: 100,
             }),
@@ -116,7 +82,7 @@ export const etcd = object(
           backup: string({ doc: "Name of the backup, such as `20261116T030000Z`.", maxLength: 128 }),
           controlPlane: optional(
             string({
-              doc: "The HostedControlPlane of this namespace that the backup was made of, when it is another one.",
+              doc: "The HostedControlPlane of this namespace that the backup was taken from, if it is another one.",
               pattern: OBJECT_NAME,
               maxLength: 253,
             }),

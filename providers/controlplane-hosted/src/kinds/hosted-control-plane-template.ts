@@ -21,7 +21,7 @@ export const HostedControlPlaneTemplate = defineKind({
   kind: "HostedControlPlaneTemplate",
   plural: "hostedcontrolplanetemplates",
   shortNames: ["hcpt"],
-  doc: "A HostedControlPlane for each Cluster of a ClusterClass.",
+  doc: "Template from which a ClusterClass creates a HostedControlPlane for each Cluster.",
   contracts: { v1beta1: "v1beta1", v1beta2: "v1beta2" },
   status: false,
   schema,

@@ -14,6 +14,7 @@ import {
   string,
   v1beta1,
 } from "@capstan/capi";
+import { backupStatusFields } from "@capstan/controlplane";
 import { apiServer, component, OBJECT_NAME } from "./component-settings.ts";
 import { etcd } from "./etcd-settings.ts";
 import { hostedControlPlaneV1Beta1 } from "./v1beta1.ts";
@@ -23,7 +24,7 @@ export const KUBERNETES_VERSION_PATTERN = String.raw`^v(0|[1-9][0-9]*)\.(0|[1-9]
 
 const endpoint = object(
   {
-    host: string({ doc: "Address or name that workers and users reach the API at.", minLength: 1, maxLength: 512 }),
+    host: string({ doc: "Address or name at which workers and users reach the API.", minLength: 1, maxLength: 512 }),
     port: integer({ doc: "Port of the API.", minimum: 1, maximum: 65535 }),
   },
   {
@@ -40,12 +41,12 @@ const endpoint = object(
 const rotation = object(
   {
     phase: string({
-      doc: "How far to rotate: `Trust` makes new authorities and has them trusted beside the old, `Issue` has everything issued by the new, `Retire` ends the trust in the old. One after the other; condition AuthoritiesCurrent says what to do between them.",
+      doc: "Phase of the rotation: `Trust` creates new authorities and trusts them in addition to the old ones, `Issue` issues everything with the new ones, `Retire` removes the trust in the old ones. Set them one after the other; condition AuthoritiesCurrent says what to do in between.",
       enum: ["Trust", "Issue", "Retire"],
     }),
     authorities: optional(
       array(string({ enum: ["Cluster", "Etcd", "FrontProxy", "ServiceAccount"] }), {
-        doc: "Which ones; all when empty.",
+        doc: "Authorities to rotate; all if empty.",
         listType: "set",
         maxItems: 4,
       }),
@@ -54,7 +55,7 @@ const rotation = object(
   { doc: "Rotation of the certificate authorities and of the service account key." },
 );
 
-const addon = object({ enabled: optional(boolean({ doc: "false leaves it out.", default: true })) });
+const addon = object({ enabled: optional(boolean({ doc: "Whether the add-on is installed.", default: true })) });
 
 const toleration = object(
   {
@@ -81,16 +82,16 @@ const pods = object(
     ),
     tolerations: optional(array(toleration, { doc: "Taints of nodes that the pods tolerate.", maxItems: 50 })),
     priorityClassName: optional(
-      string({ doc: "Priority class of the pods; the host cluster's default class unless set.", maxLength: 253 }),
+      string({ doc: "Priority class of the pods; by default the default class of the host cluster.", maxLength: 253 }),
     ),
     imagePullSecrets: optional(
       array(string({ maxLength: 253 }), { doc: "Names of Secrets in the host cluster.", maxItems: 20 }),
     ),
   },
-  { doc: "Pods: which nodes of the host cluster they may run on, and how they get their images." },
+  { doc: "Pods: which nodes of the host cluster they may run on, and how they pull their images." },
 );
 
-/** What a class of control planes can say of each: all but the version, the size and the address. */
+/** Fields that a class of control planes can set: all but the version, the size and the address. */
 const sharedFields = {
   placement: optional(
     object(
@@ -100,7 +101,7 @@ const sharedFields = {
         rules: [
           {
             rule: "self == oldSelf",
-            message: "placement is immutable: make a new control plane and restore a backup into it",
+            message: "placement is immutable: create a new control plane and restore a backup into it",
           },
         ],
       },
@@ -177,7 +178,7 @@ const sharedFields = {
             {
               mode: optional(
                 string({
-                  doc: "Whether the tunnel is used: Auto, the default, uses it only with placement Pods; On is refused with any other placement.",
+                  doc: "Whether the tunnel is used: Auto, the default, uses it only with placement Pods; On is rejected with any other placement.",
                   enum: ["Auto", "On", "Off"],
                 }),
               ),
@@ -190,20 +191,24 @@ const sharedFields = {
     ),
   ),
   imageRepository: optional(
-    string({ doc: "Where images of add-ons (and of Pods) come from.", default: "registry.k8s.io", maxLength: 255 }),
+    string({
+      doc: "Registry of the images of add-ons and, with placement Pods, of the control plane.",
+      default: "registry.k8s.io",
+      maxLength: 255,
+    }),
   ),
 };
 
 const spec = object(
   {
     version: string({
-      doc: "Kubernetes version. Up by at most one minor, never down.",
+      doc: "Kubernetes version. It can be raised by at most one minor version, and never lowered.",
       pattern: KUBERNETES_VERSION_PATTERN,
       maxLength: 64,
     }),
     replicas: optional(
       integer({
-        doc: "kube-apiservers. 0 hibernates the control plane; its data is kept.",
+        doc: "Number of kube-apiservers. 0 hibernates the control plane; its data is kept.",
         minimum: 0,
         maximum: 9,
         default: 1,
@@ -254,19 +259,7 @@ const status = object(
     readyReplicas: optional(integer({ doc: "Number of kube-apiservers that are ready.", minimum: 0 })),
     availableReplicas: optional(integer({ doc: "Number of kube-apiservers that are available.", minimum: 0 })),
     upToDateReplicas: optional(integer({ doc: "Number of kube-apiservers that run spec.version.", minimum: 0 })),
-    backup: optional(
-      object(
-        {
-          lastName: optional(string({ doc: "Name for `spec.etcd.restoreFrom.backup`.", maxLength: 128 })),
-          lastTime: optional(string({ doc: "Time of the last backup.", maxLength: 64 })),
-          lastSizeBytes: optional(integer({ doc: "Size of the last backup in bytes.", minimum: 0, format: "int64" })),
-          count: optional(integer({ doc: "Number of backups that are kept.", minimum: 0 })),
-          location: optional(string({ doc: "Where the backups are kept.", maxLength: 1024 })),
-          nextTime: optional(string({ doc: "Time when the next backup is due.", maxLength: 64 })),
-        },
-        { doc: "The backups of etcd." },
-      ),
-    ),
+    backup: optional(object(backupStatusFields, { doc: "The backups of etcd." })),
     observedGeneration: optional(
       integer({ doc: "Generation of the spec that the status was computed from.", minimum: 1, format: "int64" }),
     ),
@@ -277,7 +270,7 @@ const status = object(
 /** Desired state of a HostedControlPlane. */
 export type HostedControlPlaneSpec = Infer<typeof spec>;
 
-/** The part of a spec that a class of control planes can say. */
+/** The part of a spec that a class of control planes can set. */
 export const classSpec: Schema<Omit<HostedControlPlaneSpec, "version" | "replicas" | "controlPlaneEndpoint">> = object(
   sharedFields,
   { doc: "Desired state of the HostedControlPlanes that are created from the template." },

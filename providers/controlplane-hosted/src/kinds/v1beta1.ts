@@ -3,7 +3,7 @@ import { boolean, type ConversionRule, computed, integer, move, OLD_CONDITIONS }
 
 const AGE = { name: "Age", type: "date", jsonPath: ".metadata.creationTimestamp" } as const;
 
-/** What the contract of v1beta1 calls differently; the spec is the same. */
+/** Status fields that the v1beta1 contract names differently; the spec is the same. */
 const rules: readonly ConversionRule[] = [
   ...OLD_CONDITIONS,
   move("status.initialized", "status.initialization.controlPlaneInitialized"),

@@ -9,7 +9,7 @@ for (const definition of KINDS) {
   for (const { name, run } of conversionCases(definition)) test(name, run);
 }
 
-test("v1beta1 has the status where tools of that contract look for it", () => {
+test("v1beta1 has the status fields of its contract", () => {
   const convert = HostedControlPlane.versions[1]?.convert ?? expect.fail("not served as v1beta1");
   const lastTransitionTime = "2026-01-02T03:04:05Z";
   const available = { type: "Available", status: "True", reason: "Available", message: "", lastTransitionTime };

@@ -11,7 +11,7 @@ export function componentFiles(
 ): Record<string, string> {
   const files: Record<string, string> = {
     "ca.crt": trusted(authorities, "cluster"),
-    // kube-controller-manager takes one certificate to sign with and no bundle.
+    // kube-controller-manager accepts one signing certificate and no bundle.
     "ca-signing.crt": (authorities.nodeSigner ?? authorities.cluster).certPem,
     "ca-signing.key": (authorities.nodeSigner ?? authorities.cluster).keyPem,
     "etcd/ca.crt": trusted(authorities, "etcd"),

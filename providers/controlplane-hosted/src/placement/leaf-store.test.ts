@@ -46,7 +46,7 @@ beforeEach(async () => {
 
 afterEach(() => rm(dir, { recursive: true, force: true }));
 
-test("leaves live a year, stay the same, and all of them are renewed when a third of it is left", async () => {
+test("leaf certificates are valid for a year, and all are renewed when a third of that is left", async () => {
   const first = await ensure();
   expect(await ensure()).toEqual(first);
   expect(
@@ -67,7 +67,7 @@ test("leaves live a year, stay the same, and all of them are renewed when a thir
   expect((await stat(join(dir, "certificates.json"))).mode & 0o777).toBe(0o600);
 });
 
-test("another name or another authority renews what it concerns and nothing else", async () => {
+test("another name or CA renews only the certificates that it affects", async () => {
   const first = await ensure();
   const named = await ensure(["api.example.org"]);
   const changed = (now: typeof first, before: typeof first): string[] =>
@@ -82,7 +82,7 @@ test("another name or another authority renews what it concerns and nothing else
   ]);
 });
 
-test("certificates that were made while the clock was ahead are made anew when it is set right", async () => {
+test("issues new certificates for those issued while the clock was ahead", async () => {
   const ahead = new VirtualClock(clock.now() + 30 * DAY_MS);
   const future = await new LeafStore(leafFile(dir), ahead, random).ensure(specs(), authorities, "ECDSA-P256");
   const now = await ensure();

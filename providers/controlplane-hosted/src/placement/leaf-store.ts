@@ -15,7 +15,7 @@ export interface LeafStorage {
 }
 
 interface StoredLeaf extends CertificateAndKey {
-  /** What it was made from: another description or another CA means another certificate. */
+  /** Digest of its inputs: another specification or another CA requires another certificate. */
   fingerprint: string;
 }
 
@@ -24,15 +24,15 @@ interface StoredLeaf extends CertificateAndKey {
  * their lifetime is left.
  */
 export class LeafStore {
-  private readonly storage: LeafStorage;
-  private readonly clock: Clock;
-  private readonly random: Random;
-  private leaves: Record<string, StoredLeaf> | undefined;
+  readonly #storage: LeafStorage;
+  readonly #clock: Clock;
+  readonly #random: Random;
+  #leaves: Record<string, StoredLeaf> | undefined;
 
   constructor(storage: LeafStorage, clock: Clock, random: Random) {
-    this.storage = storage;
-    this.clock = clock;
-    this.random = random;
+    this.#storage = storage;
+    this.#clock = clock;
+    this.#random = random;
   }
 
   /** The certificates for `specs`, by name. */
@@ -41,42 +41,42 @@ export class LeafStore {
     authorities: Authorities,
     algorithm: KeyAlgorithm,
   ): Promise<Record<string, CertificateAndKey>> {
-    const stored = await this.load();
+    const stored = await this.#load();
     const next: Record<string, StoredLeaf> = {};
     let changed = false;
-    // Keys are made off the event loop: all at once.
+    // Keys are generated off the event loop, so all are generated concurrently.
     await Promise.all(
       specs.map(async (spec) => {
         const fingerprint = fingerprintOf(spec, authorities[spec.issuer].certPem, algorithm);
         const old = stored[spec.name];
-        if (old !== undefined && old.fingerprint === fingerprint && !this.isDue(old)) {
+        if (old !== undefined && old.fingerprint === fingerprint && !this.#isDue(old)) {
           next[spec.name] = old;
           return;
         }
-        const made = await issue(spec, authorities, { nowMs: this.clock.now(), random: this.random, algorithm });
+        const made = await issue(spec, authorities, { nowMs: this.#clock.now(), random: this.#random, algorithm });
         next[spec.name] = { ...made, fingerprint };
         changed = true;
       }),
     );
-    if (changed) await this.storage.save(JSON.stringify(next));
-    this.leaves = next;
+    if (changed) await this.#storage.save(JSON.stringify(next));
+    this.#leaves = next;
     return next;
   }
 
   /** When the first certificate becomes due for renewal. */
   renewalMs(): number {
-    return Math.min(...Object.values(this.leaves ?? {}).map((leaf) => dueMs(leaf)));
+    return Math.min(...Object.values(this.#leaves ?? {}).map((leaf) => dueMs(leaf)));
   }
 
-  private isDue(leaf: CertificateAndKey): boolean {
-    // One from the future was made when the clock was ahead: nobody would accept it now.
-    return this.clock.now() >= dueMs(leaf) || this.clock.now() < timesOf(leaf).notBeforeMs;
+  #isDue(leaf: CertificateAndKey): boolean {
+    // A certificate that is not valid yet was issued while the clock was ahead: no client would accept it now.
+    return this.#clock.now() >= dueMs(leaf) || this.#clock.now() < timesOf(leaf).notBeforeMs;
   }
 
-  private async load(): Promise<Record<string, StoredLeaf>> {
-    if (this.leaves !== undefined) return this.leaves;
+  async #load(): Promise<Record<string, StoredLeaf>> {
+    if (this.#leaves !== undefined) return this.#leaves;
     try {
-      return JSON.parse((await this.storage.load()) ?? "{}") as Record<string, StoredLeaf>;
+      return JSON.parse((await this.#storage.load()) ?? "{}") as Record<string, StoredLeaf>;
     } catch {
       return {};
     }
@@ -95,7 +95,7 @@ export function leafFile(dir: string): LeafStorage {
   };
 }
 
-/** Read once per certificate: they are looked at again and again and hardly ever change. */
+/** Read once per certificate: they are checked often and rarely change. */
 const knownTimes = new WeakMap<CertificateAndKey, { notBeforeMs: number; notAfterMs: number }>();
 
 function timesOf(leaf: CertificateAndKey): { notBeforeMs: number; notAfterMs: number } {

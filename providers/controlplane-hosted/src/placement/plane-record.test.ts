@@ -15,7 +15,7 @@ async function plane(key: string, record: object): Promise<void> {
   await writeFile(join(root, key, "plane.json"), JSON.stringify(record));
 }
 
-test("finds the control planes that run a version, upgrade to it or keep their etcd at it", async () => {
+test("finds the control planes that run a version, upgrade to it or run its etcd", async () => {
   await plane("default/runs", { version: "v1.34.4" });
   await plane("default/upgrades", { version: "v1.33.0", upgrade: { to: "v1.34.4" } });
   await plane("other/keeps-etcd", { version: "v1.35.0", etcdVersion: "v1.34.4" });
@@ -27,6 +27,6 @@ test("finds the control planes that run a version, upgrade to it or keep their e
   ]);
 });
 
-test("finds none where no control plane was ever hosted", async () => {
+test("finds none in an empty data directory", async () => {
   expect(await planesOfVersion(join(root, "missing"), "v1.34.4")).toEqual([]);
 });

@@ -2,7 +2,7 @@ import { mkdir, readdir, readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { EtcdMemberRecord } from "@capstan/etcd";
 import { writeFileAtomic } from "@capstan/os";
-import type { EtcdChangeState } from "./etcd/change.ts";
+import type { EtcdChangeState } from "./etcd-upgrade/record.ts";
 import type { UpgradeRecord } from "./upgrade.ts";
 
 /** Persistent state of a control plane that is not in etcd; stored in its folder. */

@@ -17,7 +17,7 @@ const at = (stage: UpgradeRecord["stage"], rolled = 0): UpgradeRecord => ({
 });
 const view = { lastRolled: undefined, replicas: 2, nowMs: 2000 };
 
-test("a successor is tried, then serves beside the old ones, which are replaced one by one", () => {
+test("tries a successor, which then serves next to the old replicas until they are replaced one by one", () => {
   const stages: string[] = [];
   let upgrade = at("trial");
   for (;;) {
@@ -33,7 +33,7 @@ test("a successor is tried, then serves beside the old ones, which are replaced 
 });
 
 test.each(["trial", "surge"] as const)(
-  "in %s it fails when the successor keeps ending, with its own words",
+  "fails in %s with the successor's message if the successor keeps exiting",
   (stage) => {
     const successor = program("Failed", 3, "its last error: Error: unknown flag");
     expect(decideUpgrade(at(stage), { ...view, successor })).toEqual({
@@ -43,7 +43,7 @@ test.each(["trial", "surge"] as const)(
   },
 );
 
-test("it fails when the successor is not ready in time, and waits until then", () => {
+test("fails if the successor is not ready in time, and waits until then", () => {
   const successor = program("Running", 0, "/readyz answered 500");
   const nowMs = 1000 + READY_WITHIN_MS;
   expect(decideUpgrade(at("trial"), { ...view, successor, nowMs })).toMatchObject({ type: "failed" });
@@ -53,7 +53,7 @@ test("it fails when the successor is not ready in time, and waits until then", (
   });
 });
 
-test("while one is replaced the others are left alone, however long it takes", () => {
+test("leaves the others alone while one is replaced, however long it takes", () => {
   const late = { ...view, successor: program("Ready"), lastRolled: program("Starting"), nowMs: 1e12 };
   expect(decideUpgrade(at("roll", 1), late)).toMatchObject({ type: "wait" });
 });

@@ -33,7 +33,7 @@ export type UpgradeDecision =
 
 /** How long a kube-apiserver may take to become ready; the same as in kubeadm. */
 export const READY_WITHIN_MS = 4 * 60_000;
-/** A successor that ended this often by itself will not get better. */
+/** A successor that exited this often is not expected to become ready. */
 const ENOUGH_RESTARTS = 3;
 
 /** Decides the next action of an upgrade. */
@@ -43,7 +43,7 @@ export function decideUpgrade(upgrade: UpgradeRecord, view: UpgradeView): Upgrad
     if (view.lastRolled?.phase !== "Ready")
       return {
         type: "wait",
-        message: `kube-apiserver ${upgrade.rolled} of ${view.replicas} starts with ${upgrade.to}; its successor serves${saying(view.lastRolled)}`,
+        message: `Starting kube-apiserver ${upgrade.rolled} of ${view.replicas} with ${upgrade.to}; its successor serves${saying(view.lastRolled)}`,
         recheckMs: READY_WITHIN_MS,
       };
     if (upgrade.rolled >= view.replicas) return { type: "done" };

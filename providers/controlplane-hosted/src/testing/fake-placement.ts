@@ -6,7 +6,7 @@ import type {
   ReserveRequest,
 } from "../placement/placement.ts";
 
-/** A placement that runs nothing and does what a test tells it, to see what the controller makes of it. */
+/** A placement that runs nothing and returns what a test sets, to test the controller. */
 export class FakePlacement implements Placement {
   reservation: Reservation | undefined;
   state: PlacementState = { components: [], apiReady: false };
@@ -59,7 +59,7 @@ export class FakePlacement implements Placement {
     return () => this.#listeners.delete(listener);
   }
 
-  /** Another state, and word of it. */
+  /** Changes the state and notifies the listener. */
   report(state: PlacementState, owner = "default/c1"): void {
     this.state = state;
     for (const listener of this.#listeners) listener(owner);

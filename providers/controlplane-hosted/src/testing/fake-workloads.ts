@@ -9,18 +9,18 @@ interface Running {
   state: ProgramState;
 }
 
-/** Programs that only seem to run: each is ready at once unless told otherwise. What happened is in `events`. */
+/** Fake programs: each is ready immediately by default. Actions are recorded in `events`. */
 export class FakeWorkloads implements LocalWorkloads {
   readonly events: string[] = [];
-  /** How a program fares when it is started; ready when it says nothing. */
+  /** Returns the state of a program after its start; ready by default. */
   fate: (program: Program) => Partial<ProgramState> | undefined = () => undefined;
-  /** Called after a start, for what a program does to the world. */
+  /** Called after a start, to simulate side effects of a program. */
   onStart: (program: Program) => Promise<void> = async () => undefined;
   readonly running = new Map<string, Running>();
-  private readonly root: string;
+  readonly #root: string;
 
   constructor(root: string) {
-    this.root = root;
+    this.#root = root;
   }
 
   async ensure(program: Program): Promise<ProgramState> {
@@ -34,7 +34,7 @@ export class FakeWorkloads implements LocalWorkloads {
     }
     this.events.push(`${old === undefined || old.state.phase === "Stopped" ? "start" : "restart"} ${program.id.name}`);
     if (program.dataDir === true)
-      await mkdir(join(this.root, program.id.owner, program.id.name, "data/member"), { recursive: true });
+      await mkdir(join(this.#root, program.id.owner, program.id.name, "data/member"), { recursive: true });
     const state: ProgramState = {
       id: program.id,
       phase: "Ready",
@@ -63,12 +63,12 @@ export class FakeWorkloads implements LocalWorkloads {
 
   async remove(id: ProgramId): Promise<void> {
     if (this.running.delete(keyOf(id))) this.events.push(`remove ${id.name}`);
-    await rm(join(this.root, id.owner, id.name), { recursive: true, force: true });
+    await rm(join(this.#root, id.owner, id.name), { recursive: true, force: true });
   }
 
   async removeOwner(owner: string): Promise<void> {
     for (const { state } of this.running.values()) if (state.id.owner === owner) await this.remove(state.id);
-    await rm(join(this.root, owner), { recursive: true, force: true });
+    await rm(join(this.#root, owner), { recursive: true, force: true });
   }
 
   async list(owner: string): Promise<ProgramState[]> {
@@ -79,7 +79,7 @@ export class FakeWorkloads implements LocalWorkloads {
     return () => undefined;
   }
 
-  /** Arguments of what runs under a name. */
+  /** Arguments of the program with a name. */
   args(owner: string, name: string): string[] {
     return this.running.get(`${owner}/${name}`)?.program.args ?? [];
   }

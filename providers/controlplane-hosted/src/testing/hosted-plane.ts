@@ -82,7 +82,7 @@ export class HostedPlane {
     }
   }
 
-  /** Waits for a condition that reads so. */
+  /** Waits for a condition with this status, reason and message. */
   told(type: string, text: string | RegExp): Promise<void> {
     return this.eventually(async () => {
       if (typeof text === "string") expect(await this.condition(type)).toBe(text);
@@ -126,7 +126,7 @@ export class HostedPlane {
     return found === undefined ? "none" : `${found.status} ${found.reason}: ${found.message}`;
   }
 
-  /** Lets the placement report that everything runs, and waits until that is told. */
+  /** Lets the placement report that everything runs, and waits until that is reported. */
   async ready(version = "v1.34.4"): Promise<void> {
     await this.eventually(async () => expect(this.placement.plans).not.toEqual([]));
     this.placement.report(FakePlacement.ready(version));

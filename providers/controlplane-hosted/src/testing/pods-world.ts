@@ -4,20 +4,18 @@ import {
   type Clock,
   seededRandom,
   type Transport,
-  type Unstructured,
-  VirtualClock,
+  type VirtualClock,
 } from "@capstan/apimachinery";
-import { type ApiServer, createApiServer, memoryStore } from "@capstan/apiserver";
+import type { ApiServer } from "@capstan/apiserver";
 import { Client, openDialGate, silentLogger } from "@capstan/runtime";
-import { type execInPod, HostClusters } from "@capstan/workloads";
-import { FakeEtcd } from "../contract-suite/fake-etcd.ts";
+import { type execInPod, HostClusters, SimulatedEtcd } from "@capstan/workloads";
+import { PodCluster, type PodRunner, podData, podThings } from "@capstan/workloads/testing";
+import { isRestore } from "../contract-suite/is-restore.ts";
 import type { PlacementWorld } from "../contract-suite/placement-cases.ts";
-import { PodRunner } from "../contract-suite/pod-runner.ts";
-import { podData, podThings } from "../contract-suite/pod-things.ts";
 import type { HostedControlPlaneSpec } from "../kinds/hosted-control-plane.ts";
 import { PodsPlacement } from "../placement/pods/pods.ts";
 
-/** A cluster in memory that is played to run pods, and the placement that uses it as management cluster. */
+/** A cluster in memory whose pods are simulated, and the placement that uses it as management cluster. */
 export class PodsWorld implements PlacementWorld {
   readonly clock: VirtualClock;
   readonly server: ApiServer;
@@ -25,26 +23,23 @@ export class PodsWorld implements PlacementWorld {
   readonly runner: PodRunner;
   readonly spec: Partial<HostedControlPlaneSpec> = { expose: { type: "LoadBalancer" } };
   readonly hosts: HostClusters[] = [];
-  readonly etcd = new FakeEtcd();
-  /** What pods were handed, as `POD COMMAND`, and the bytes. */
+  readonly etcd = new SimulatedEtcd();
+  /** What pods received, as `POD COMMAND`, and the bytes. */
   readonly handed: { pod: string; command: readonly string[]; bytes: string }[] = [];
   readonly placement: PodsPlacement;
+  readonly #cluster: PodCluster;
 
-  private constructor(clock: VirtualClock, server: ApiServer) {
-    this.clock = clock;
-    this.server = server;
-    this.client = new Client(server.admin(), { fieldManager: "test", clock });
-    this.runner = new PodRunner(this.client, { controllerManager: false });
+  private constructor(cluster: PodCluster) {
+    this.#cluster = cluster;
+    this.clock = cluster.clock;
+    this.server = cluster.server;
+    this.client = cluster.client;
+    this.runner = cluster.runner;
     this.placement = this.#placement();
   }
 
   static async open(): Promise<PodsWorld> {
-    const clock = new VirtualClock();
-    const server = await createApiServer({ store: memoryStore(), clock, random: seededRandom(1) });
-    const world = new PodsWorld(clock, server);
-    await world.client.create(NETWORK_POLICY_KIND);
-    await world.progress();
-    return world;
+    return new PodsWorld(await PodCluster.open({ receives: isRestore }));
   }
 
   things(owner: string): Promise<string[]> {
@@ -65,14 +60,13 @@ export class PodsWorld implements PlacementWorld {
     return { placement: this.#placement(this.clock, transport), transport };
   }
 
-  async progress(): Promise<void> {
-    await this.runner.step();
-    await this.clock.advance(10);
+  progress(): Promise<void> {
+    return this.#cluster.progress();
   }
 
   async close(): Promise<void> {
     await Promise.all(this.hosts.map((host) => host.stop()));
-    await this.server.close();
+    await this.#cluster.close();
   }
 
   /** With a clock of its own for what it decides by time. */
@@ -135,32 +129,4 @@ const KILLED: ApiResponse = {
   headers: {},
   warnings: [],
   body: { apiVersion: "v1", kind: "Status", metadata: {}, status: "Failure", message: "killed", code: 500 },
-};
-
-/** The server in memory does not know this one kind by itself. */
-const NETWORK_POLICY_KIND: Unstructured = {
-  apiVersion: "apiextensions.k8s.io/v1",
-  kind: "CustomResourceDefinition",
-  metadata: {
-    name: "networkpolicies.networking.k8s.io",
-    annotations: { "api-approved.kubernetes.io": "unapproved, for tests" },
-  },
-  spec: {
-    group: "networking.k8s.io",
-    scope: "Namespaced",
-    names: {
-      kind: "NetworkPolicy",
-      plural: "networkpolicies",
-      singular: "networkpolicy",
-      listKind: "NetworkPolicyList",
-    },
-    versions: [
-      {
-        name: "v1",
-        served: true,
-        storage: true,
-        schema: { openAPIV3Schema: { type: "object", "x-kubernetes-preserve-unknown-fields": true } },
-      },
-    ],
-  },
 };

@@ -69,7 +69,7 @@ const SNIPPETS = [
   "__proto__: {a: b}",
 ];
 
-/** The same files for the same seed: valid ones, and what becomes of them under hostile hands. */
+/** The same files for the same seed: valid ones, and hostile mutations of them. */
 export function yamlCorpus(seed: number, count: number): CorpusFile[] {
   const random = seededRandom(seed);
   const below = (limit: number): number => Buffer.from(random.bytes(4)).readUInt32LE() % limit;
@@ -124,11 +124,11 @@ export function yamlCorpus(seed: number, count: number): CorpusFile[] {
   });
 }
 
-/** What the recording was made of. */
+/** Input of the recording. */
 export const CORPUS = { seed: 14, count: 10_000 } as const;
 const HOOK = "apiVersion: v1\nkind: Config\n";
 
-/** What we read of a file and what we would write of it; undefined where we refuse. */
+/** The parsed file and its canonical output; undefined if it is rejected. */
 export function ourReading(file: CorpusFile): { parsed?: { value: unknown }; written?: string } {
   const out: { parsed?: { value: unknown }; written?: string } = {};
   try {

@@ -1,6 +1,12 @@
 import type { Clock, Random, Transport } from "@capstan/apimachinery";
 import { issueCertificate } from "@capstan/pki";
-import type { EmbeddedCluster, EmbeddedClusters } from "@capstan/workloads";
+import {
+  EMBEDDED_OBJECTS,
+  type EmbeddedCluster,
+  type EmbeddedClusters,
+  shared,
+  startEmbeddedSigner,
+} from "@capstan/workloads";
 import type {
   ControlPlanePlan,
   Placement,
@@ -9,8 +15,6 @@ import type {
   Reservation,
   ReserveRequest,
 } from "../placement.ts";
-import { EMBEDDED_OBJECTS, shared } from "./objects.ts";
-import { startEmbeddedSigner } from "./signer.ts";
 
 const YEAR_MS = 365 * 24 * 3600_000;
 
@@ -27,17 +31,17 @@ export interface EmbeddedPlacementOptions {
  */
 export class EmbeddedPlacement implements Placement {
   readonly singleAuthority = true;
-  private readonly options: EmbeddedPlacementOptions;
-  private readonly stopSigners = new Map<string, () => void>();
+  readonly #options: EmbeddedPlacementOptions;
+  readonly #stopSigners = new Map<string, () => void>();
 
   constructor(options: EmbeddedPlacementOptions) {
-    this.options = options;
+    this.#options = options;
   }
 
   async reserve(request: ReserveRequest): Promise<Reservation> {
     try {
-      const endpoint = await this.options.clusters.endpoint();
-      // One that is fixed already is kept: whoever chose another leads it here.
+      const endpoint = await this.#options.clusters.endpoint();
+      // An endpoint that is already set is kept: whoever chose another address routes it here.
       return { type: "reserved", endpoint: request.endpoint ?? endpoint };
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);
@@ -46,44 +50,44 @@ export class EmbeddedPlacement implements Placement {
   }
 
   async ensure(plan: ControlPlanePlan): Promise<PlacementState> {
-    const { clusters } = this.options;
+    const { clusters } = this.#options;
     const existing = clusters.get(plan.owner);
     const cluster =
       existing ??
       (await clusters.ensure(plan.owner, {
         ca: plan.authorities.cluster,
-        ...(plan.objectUid === undefined ? {} : { identity: plan.objectUid }),
+        identity: plan.objectUid,
         serving: (serverName) =>
           issueCertificate(plan.authorities.cluster, {
             commonName: "kube-apiserver",
             dnsNames: [serverName, "kubernetes", "localhost"],
             ipAddresses: ["127.0.0.1"],
             usages: ["server"],
-            nowMs: this.options.clock.now(),
+            nowMs: this.#options.clock.now(),
             validMs: YEAR_MS,
-            random: this.options.random,
+            random: this.#options.random,
           }),
       }));
     cluster.reachable = true;
-    if (!this.stopSigners.has(plan.owner)) await this.prepare(plan.owner, cluster);
+    if (!this.#stopSigners.has(plan.owner)) await this.#prepare(plan.owner, cluster);
     return running(plan.version);
   }
 
   observe(owner: string): Promise<PlacementState> {
-    const serves = this.options.clusters.get(owner)?.reachable === true;
+    const serves = this.#options.clusters.get(owner)?.reachable === true;
     return Promise.resolve(serves ? running() : { components: [], apiReady: false });
   }
 
   async hibernate(owner: string): Promise<PlacementState> {
-    const cluster = this.options.clusters.get(owner);
+    const cluster = this.#options.clusters.get(owner);
     if (cluster !== undefined) cluster.reachable = false;
     return { components: [], apiReady: false };
   }
 
   async remove(owner: string): Promise<string[]> {
-    this.stopSigners.get(owner)?.();
-    this.stopSigners.delete(owner);
-    await this.options.clusters.remove(owner);
+    this.#stopSigners.get(owner)?.();
+    this.#stopSigners.delete(owner);
+    await this.#options.clusters.remove(owner);
     return [];
   }
 
@@ -93,7 +97,7 @@ export class EmbeddedPlacement implements Placement {
   }
 
   access(owner: string): PlacementAccess {
-    const { clusters } = this.options;
+    const { clusters } = this.#options;
     const cluster = clusters.get(owner);
     if (cluster === undefined) throw new Error(`the embedded control plane ${owner} does not run`);
     const { path, serverName, server } = cluster;
@@ -105,10 +109,10 @@ export class EmbeddedPlacement implements Placement {
     };
   }
 
-  /** What real control planes have from components that an embedded one is without. */
-  private async prepare(owner: string, cluster: EmbeddedCluster): Promise<void> {
-    const { clock } = this.options;
-    this.stopSigners.set(owner, startEmbeddedSigner(cluster.server.internal, clock));
+  /** Objects that components create which an embedded control plane does not have. */
+  async #prepare(owner: string, cluster: EmbeddedCluster): Promise<void> {
+    const { clock } = this.#options;
+    this.#stopSigners.set(owner, startEmbeddedSigner(cluster.server.internal, clock));
     await cluster.server.seed(EMBEDDED_OBJECTS);
   }
 }
@@ -118,7 +122,7 @@ function running(version?: string): PlacementState {
   return {
     components: [ready("etcd"), ready("kube-apiserver")],
     apiReady: true,
-    ...(version === undefined ? {} : { version }),
+    version,
     readyReplicas: 1,
   };
 }

@@ -17,7 +17,7 @@ beforeEach(async () => {
 
 afterEach(() => rm(dir, { recursive: true, force: true }));
 
-/** An etcdutl that does what a line of shell says, with the data folder as $5. */
+/** An etcdutl that runs a line of shell, with the data folder as $5. */
 async function restore(line: string): Promise<void> {
   await writeFile(join(dir, "etcdutl"), `#!/bin/sh\n${line}\n`, { mode: 0o755 });
   await restoreBackup(dir, join(dir, "snapshot.db"), dataDir, member, [member], "default/c1/20260101T000000Z");
@@ -37,7 +37,7 @@ test.each([
   expect((await readdir(dir)).toSorted()).toEqual(["data", "etcdutl"]);
 });
 
-test("a tool that is missing is no fault of the backup", async () => {
+test("does not blame the backup for a missing tool", async () => {
   const restoring = restoreBackup(dir, "snapshot.db", dataDir, member, [member], "b");
   await expect(restoring).rejects.toThrow("install the etcd tools");
   await expect(restoring).rejects.not.toHaveProperty("reason");

@@ -15,7 +15,7 @@ export async function restoreBackup(
   } catch (error) {
     if (!(error instanceof EtcdToolError)) throw error;
     if (error.noSpace)
-      throw new PlacementProblem("DiskFull", `${error.message}; free space where the data directory lies`);
+      throw new PlacementProblem("DiskFull", `${error.message}; free space in the file system of the data directory`);
     throw new PlacementProblem(
       "BackupNotUsable",
       `spec.etcd.restoreFrom: ${backup} cannot be restored: ${error.message}; choose another backup`,

@@ -9,7 +9,7 @@ export function refuseForeignData(plan: ControlPlanePlan, known: PodsRecord | un
   if (known === undefined || known.objectUid === plan.objectUid || known.authority === authorityOf(plan)) return;
   throw new PodsProblem(
     "LeftoverData",
-    `The host cluster holds the data of another control plane of that name (uid ${known.objectUid}); choose another name, or delete the StatefulSet, its PersistentVolumeClaims and what else carries the label capstan.dev/hosted there`,
+    `The host cluster holds the data of another control plane of that name (uid ${known.objectUid}); choose another name, or delete the StatefulSet, its PersistentVolumeClaims and all other objects with the label capstan.dev/hosted there`,
   );
 }
 
@@ -18,7 +18,7 @@ export function refuseToBeginAnew(plan: ControlPlanePlan, known: PodsRecord | un
   if (known !== undefined || plan.initialized !== true || plan.restore !== undefined) return;
   throw new PodsProblem(
     "DataLost",
-    "The host cluster knows nothing of this control plane, which has served before; set spec.hostCluster back to the cluster that holds its data, or spec.etcd.restoreFrom to a backup",
+    "The host cluster has no data of this control plane, which has served before; set spec.hostCluster back to the cluster that holds its data, or spec.etcd.restoreFrom to a backup",
   );
 }
 
@@ -29,6 +29,6 @@ export function fixedProblem({ plan, record }: PodsInput): { reason: string; mes
   if (same) return undefined;
   return {
     reason: "StorageFixed",
-    message: `etcd's volumes stay as they were made (${JSON.stringify(record.storage)}); set spec.etcd.storage back, or make a new control plane`,
+    message: `the volumes of etcd cannot be changed (${JSON.stringify(record.storage)}); set spec.etcd.storage back, or create a new control plane`,
   };
 }

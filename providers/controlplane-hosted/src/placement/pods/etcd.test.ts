@@ -32,7 +32,7 @@ const withEtcd = (etcd: NonNullable<HostedControlPlaneSpec["etcd"]>): void => {
   plan = { ...plan, spec: { ...plan.spec, etcd } };
 };
 
-/** Asks again and again while the world goes on. */
+/** Reconciles repeatedly while the world advances. */
 async function settled(turns = 12, placement: PodsPlacement = world.placement): Promise<PlacementState> {
   let state = await placement.ensure(plan);
   for (let turn = 0; turn < turns; turn++) {
@@ -50,19 +50,20 @@ function listed(...indexes: number[]): void {
     id: String(index + 1),
     name: `c1-etcd-${index}`,
     peerUrls: [peer(index)],
+    clientUrls: [],
     isLearner: false,
   }));
   world.etcd.leader = "1";
 }
 
-/** How a member begins when its volume is empty. */
+/** How a member starts with an empty volume. */
 async function beginning(index: number): Promise<string> {
   const data = (await world.client.get(HostSecret, { namespace: "default", name: "c1-hcp-etcd" }))?.data ?? {};
   const read = (key: string): string => Buffer.from(data[`${key}-${index}`] ?? "", "base64").toString();
   return `${read("initial-cluster-state")} ${read("initial-cluster").replaceAll(/=\S*?2380/g, "")}`;
 }
 
-/** A container that ends again and again with these words. */
+/** A container that crashes repeatedly with this message. */
 const crashing = (message: string, restartCount = 3): PodStatus => ({
   phase: "Running",
   conditions: [{ type: "Ready", status: "False" }],
@@ -83,7 +84,7 @@ const EMPTY = crashing(
 const uidOf = async (name: string): Promise<string | undefined> =>
   (await world.client.get(PersistentVolumeClaim, { namespace: "default", name }))?.metadata.uid;
 
-test("a member that held data is told to join itself alone, so that an empty volume neither votes nor begins anew", async () => {
+test("configures a member that held data to join only itself, so that it neither votes nor starts empty if its volume is empty", async () => {
   withEtcd({ replicas: 3 });
   world.runner.statuses.set("etcd", { phase: "Pending" });
   await settled(2);
@@ -96,7 +97,7 @@ test("a member that held data is told to join itself alone, so that an empty vol
   expect(JSON.stringify(env)).not.toContain("--initial-cluster=");
 });
 
-test("a member whose volume came back empty is stopped, removed, added and begins again; its volume stays", async () => {
+test("stops, removes and adds a member whose volume is empty again, and keeps the volume", async () => {
   withEtcd({ replicas: 3 });
   await settled();
   listed(0, 1, 2);
@@ -106,7 +107,7 @@ test("a member whose volume came back empty is stopped, removed, added and begin
   let state = await settled(2);
   expect(state.upgrade).toMatchObject({
     reason: "EtcdMembersChanging",
-    message: expect.stringContaining("etcd-2 is taken in again: its data is gone"),
+    message: expect.stringContaining("etcd-2 is being replaced: its data is missing"),
   });
   expect(state.apiReady).toBe(true);
   world.runner.statuses.delete("c1-etcd-2-0");
@@ -118,7 +119,7 @@ test("a member whose volume came back empty is stopped, removed, added and begin
   expect(await beginning(2)).toBe("existing c1-etcd-2");
 });
 
-test("between the steps it is stopped, and begins with the others' addresses only when it was added", async () => {
+test("keeps the member stopped between the steps, and starts it with the addresses of the others only after it was added", async () => {
   withEtcd({ replicas: 3 });
   await settled();
   listed(0, 1, 2);
@@ -131,7 +132,7 @@ test("between the steps it is stopped, and begins with the others' addresses onl
   expect(await beginning(2)).toBe("existing c1-etcd-2");
 });
 
-test("damaged files are given up with their volume; without a quorum nothing is touched", async () => {
+test("deletes the volume of a member with damaged files; without a quorum it changes nothing", async () => {
   withEtcd({ replicas: 3 });
   await settled();
   listed(0, 1, 2);
@@ -148,7 +149,7 @@ test("damaged files are given up with their volume; without a quorum nothing is 
   expect(world.etcd.news()).toEqual([]);
 });
 
-test("from one member to three and back: one at a time, kube-apiservers follow, volumes go with members", async () => {
+test("scales from one member to three and back: one at a time, kube-apiservers follow, volumes are deleted with members", async () => {
   await settled();
   listed(0);
   withEtcd({ replicas: 3 });
@@ -173,7 +174,7 @@ test("from one member to three and back: one at a time, kube-apiservers follow, 
   expect(left.map((thing) => thing.split(" ")[1])).toEqual(["data-c1-etcd-0-0", "c1-etcd-0"]);
 });
 
-test("a changed description replaces members one at a time, each when all others are ready", async () => {
+test("replaces members one at a time when their specification changes, each once all others are ready", async () => {
   withEtcd({ replicas: 3 });
   await settled();
   withEtcd({ replicas: 3, extraArgs: [{ name: "heartbeat-interval", value: "200" }] });
@@ -183,7 +184,7 @@ test("a changed description replaces members one at a time, each when all others
       .filter((each) => JSON.stringify(each).includes("heartbeat"))
       .map(({ metadata }) => metadata.name ?? "");
   };
-  expect((await world.placement.ensure(plan)).upgrade?.message).toContain("an etcd on trial starts");
+  expect((await world.placement.ensure(plan)).upgrade?.message).toContain("as a trial");
   expect(await changed()).toEqual([]);
   world.runner.statuses.set("c1-etcd-0-0", { phase: "Pending" });
   const state = await settled(6);
@@ -194,30 +195,30 @@ test("a changed description replaces members one at a time, each when all others
   expect(await changed()).toEqual(["c1-etcd-0", "c1-etcd-1", "c1-etcd-2"]);
 });
 
-test("an alarm for space: compacted, defragmented, lifted; what is in use is told", async () => {
+test("compacts, defragments and disarms on a space alarm, and reports the space in use", async () => {
   await settled();
   world.etcd.news();
   const now = async (): Promise<PlacementState> => {
     await world.clock.advance(61_000);
     return await world.placement.ensure(plan);
   };
-  world.etcd.alarms = ["memberID:1 alarm:NOSPACE "];
+  world.etcd.errors = ["memberID:1 alarm:NOSPACE "];
   world.etcd.dbSize = 2048 * MIB;
   expect((await now()).etcd).toBeUndefined();
   expect(world.etcd.news()).toEqual(["compact 42", "defragment", "disarm"]);
-  world.etcd.alarms = ["memberID:1 alarm:NOSPACE "];
+  world.etcd.errors = ["memberID:1 alarm:NOSPACE "];
   world.etcd.compacted = 2047 * MIB;
   world.etcd.dbSize = 2048 * MIB;
   expect((await now()).etcd).toMatchObject({
     reason: "NoSpace",
     message: expect.stringContaining("spec.etcd.quotaBytes"),
   });
-  world.etcd.alarms = [];
+  world.etcd.errors = [];
   world.etcd.status = () => Promise.reject(new Error('pods "c1-etcd-0-0" is forbidden: cannot get pods/portforward'));
   expect((await now()).etcd).toMatchObject({ reason: "EtcdNotAsked", message: expect.stringContaining("portforward") });
 });
 
-test("a snapshot comes from a member that is ready", async () => {
+test("takes a snapshot from a ready member", async () => {
   await settled();
   const file = join(scratch, "snapshot.db");
   await world.placement.snapshot(plan, file);
@@ -228,7 +229,7 @@ test("a snapshot comes from a member that is ready", async () => {
   await expect(world.placement.snapshot(plan, file)).rejects.toThrow("no member of etcd is ready");
 });
 
-test("no upgrade without a backup, and one backup per upgrade", async () => {
+test("takes exactly one backup per upgrade, and does not upgrade without it", async () => {
   await settled();
   const made: string[] = [];
   plan = { ...plan, version: "v1.35.4", backUp: () => Promise.reject(new Error("the bucket is gone")) };
@@ -241,20 +242,20 @@ test("no upgrade without a backup, and one backup per upgrade", async () => {
   expect(made).toEqual(["before-v1.35.4"]);
 });
 
-/** Lets the plan ask for a backup. */
+/** Adds a function that takes backups to the plan. */
 async function restoreOf(name: string): Promise<void> {
   const file = join(scratch, `${name}.db`);
   await writeFile(file, `data of ${name}`);
   plan = { ...plan, restore: { name: `default/c1/${name}`, snapshotFile: () => Promise.resolve(file) } };
 }
 
-test("restored: all stops, a pod per member is handed the snapshot and fills the volume, then all starts", async () => {
+test("a restore stops everything, hands the snapshot to a pod per member that fills the volume, and starts everything", async () => {
   withEtcd({ replicas: 3, toolsImage: "example.org/busybox:1" });
   await settled();
   const claim = await uidOf("data-c1-etcd-0-0");
   await restoreOf("20261116T030000Z");
   let state = await world.placement.ensure(plan);
-  expect(state.problem).toMatchObject({ reason: "Restoring", message: expect.stringContaining("to end") });
+  expect(state.problem).toMatchObject({ reason: "Restoring", message: expect.stringContaining("to be deleted") });
   for (let turn = 0; turn < 20 && world.handed.length < 3; turn++) {
     await world.progress();
     state = await world.placement.ensure(plan);
@@ -287,13 +288,13 @@ test("restored: all stops, a pod per member is handed the snapshot and fills the
   expect(await beginning(0)).toBe("existing c1-etcd-0");
 });
 
-test("a new control plane is filled before its etcd starts for the first time", async () => {
+test("restores a new control plane before its etcd starts for the first time", async () => {
   await restoreOf("20261116T040000Z");
   expect((await settled(15)).components.every(({ ready }) => ready)).toBe(true);
   expect(world.handed.map(({ pod }) => pod)).toEqual(["c1-etcd-0-restore"]);
 });
 
-test("a lost volume of the only member is told and not begun anew; the backup named already is restored again", async () => {
+test("reports a lost volume of the only member instead of starting empty; restores the requested backup again", async () => {
   await settled();
   world.runner.statuses.set("c1-etcd-0-0", EMPTY);
   expect((await settled(3)).problem).toMatchObject({
@@ -313,7 +314,7 @@ test("a lost volume of the only member is told and not begun anew; the backup na
   expect(world.handed).toHaveLength(2);
 });
 
-test("where nothing is known of a control plane that has served, it does not begin anew", async () => {
+test("does not start a control plane empty that has served but has no record", async () => {
   const before = plan;
   plan = { ...before, initialized: true };
   expect((await settled(2)).problem).toMatchObject({
@@ -327,13 +328,13 @@ test("where nothing is known of a control plane that has served, it does not beg
   expect((await settled(2)).problem).toBeUndefined();
 });
 
-test("EmptyDir has no volume to restore into", async () => {
+test("rejects a restore into an EmptyDir", async () => {
   withEtcd({ storage: { type: "EmptyDir" } });
   await restoreOf("20261116T060000Z");
   expect((await settled(3)).problem).toMatchObject({ reason: "RestoreNeedsVolume" });
 });
 
-test("killed after any write of a restore, the next manager ends where an undisturbed one does", {
+test("killed after any write of a restore, the next manager reaches the same state", {
   timeout: 60_000,
 }, async () => {
   const drive = async (placement: PodsPlacement, dead: () => boolean): Promise<void> => {
@@ -369,7 +370,7 @@ test("killed after any write of a restore, the next manager ends where an undist
   }
 });
 
-test("killed after any write of a replacement, the next manager ends with every member listed once", {
+test("killed after any write of a replacement, the next manager has every member listed once", {
   timeout: 60_000,
 }, async () => {
   withEtcd({ replicas: 3 });

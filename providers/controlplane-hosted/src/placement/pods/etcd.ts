@@ -9,13 +9,13 @@ import {
   membershipStep,
 } from "@capstan/etcd";
 import { forwardPort, type HostCluster, HostSecret, PersistentVolumeClaim, StatefulSet } from "@capstan/workloads";
-import { type EtcdDescription, sameEtcd } from "../etcd/change.ts";
-import { EtcdChanges } from "../etcd/changes.ts";
 import { membershipWait } from "../etcd/membership-wait.ts";
 import { EtcdSpaceKeeper } from "../etcd/space-keeper.ts";
+import { type EtcdDescription, sameEtcd } from "../etcd-upgrade/description.ts";
+import { EtcdChanges } from "../etcd-upgrade/plan.ts";
+import { describedPods, PodsGround } from "../etcd-upgrade/pods-ground.ts";
+import { endTrial } from "../etcd-upgrade/pods-trial.ts";
 import type { ControlPlanePlan } from "../placement.ts";
-import { describedPods, PodsGround } from "./etcd-change.ts";
-import { endTrial } from "./etcd-trial.ts";
 import { wantedEtcd } from "./inputs.ts";
 import { type MemberSight, memberSights } from "./members.ts";
 import { memberClaim, memberName } from "./names.ts";
@@ -29,7 +29,7 @@ import {
 } from "./objects.ts";
 import { membersChange, type PodsMember, type PodsRecord } from "./record.ts";
 
-/** A step that could not be taken, or waits for a member to catch up, is tried again after this. */
+/** A step that could not be taken, or waits for a member to catch up, is retried after this time. */
 const STEP_AGAIN_MS = 3000;
 
 /** Dependencies of PodsEtcd. */
@@ -77,7 +77,7 @@ export class PodsEtcd {
     this.#space.forget(owner);
   }
 
-  /** The members as they are; what is seen of them for the first time goes into the record. */
+  /** Observes the members; what is seen of them for the first time is recorded. */
   sights(host: HostCluster, { names, record }: PodsInput): MemberSight[] {
     const sights = memberSights(host, names, record.members);
     for (const { record: member, ready } of sights)
@@ -88,12 +88,12 @@ export class PodsEtcd {
     return sights;
   }
 
-  /** Writes what is known of the data, and with it how members begin. */
+  /** Writes the record of the data, which includes how members start. */
   async save(host: HostCluster, input: PodsInput): Promise<void> {
     await host.ensure(HostSecret, filesSecret(input, "etcd"));
   }
 
-  /** Lets the members run as wanted, or as they ran before where that was not proved or did not work. */
+  /** Runs the members as requested, or as before while that is not proven or does not work. */
   async run(host: HostCluster, input: PodsInput, serving: string | undefined): Promise<PodsEtcdRun> {
     const { record, plan } = input;
     const save = (): Promise<void> => this.save(host, input);
@@ -107,18 +107,18 @@ export class PodsEtcd {
     await this.save(host, input);
     const pending = after.pending ?? choice.pending;
     const recheckMs = after.recheckMs ?? choice.recheckMs;
-    // kube-apiservers of another version follow when the etcd that belongs to it serves.
+    // kube-apiservers change to another version once its etcd serves.
     const holds = record.etcdChange !== undefined || aim.version !== (record.etcdServes ?? aim).version;
     const told = holds ? upgradeFailed(plan, record, serving) : undefined;
     const trouble = told ?? pending ?? waits ?? fixed;
     return {
       holdsUpgrade: holds || waits !== undefined,
-      ...(trouble === undefined ? {} : { restarting: trouble }),
+      restarting: trouble,
       recheckAtMs: this.#options.clock.now() + (recheckMs ?? Infinity),
     };
   }
 
-  /** The etcd that is aimed at, and what of it can be had now. */
+  /** The target etcd, and the part of it that is possible now. */
   #wanted({ plan, record }: PodsInput): { aim: EtcdDescription; wanted: EtcdDescription; fixed?: Trouble } {
     const aim = wantedEtcd(plan, record);
     const serves = record.etcdServes;
@@ -126,18 +126,18 @@ export class PodsEtcd {
     if (record.storage.type === "EmptyDir") {
       if (sameEtcd({ ...aim, version: serves.version }, serves)) return { aim: serves, wanted: serves };
       const message =
-        "spec.etcd.storage.type EmptyDir keeps no data without its pod, so etcd stays as it was started; set spec.etcd and spec.pods back, or make a control plane with PersistentVolumeClaim";
+        "spec.etcd.storage.type EmptyDir loses the data with its pod, so etcd cannot be changed; set spec.etcd and spec.pods back, or create a control plane with PersistentVolumeClaim";
       return { aim: serves, wanted: serves, fixed: { reason: "DataWouldBeLost", message } };
     }
     const fixed = olderRefused(plan, aim);
     return {
       aim,
       wanted: record.etcdChange === undefined && membersChange(record) ? serves : aim,
-      ...(fixed === undefined ? {} : { fixed }),
+      fixed,
     };
   }
 
-  /** Lets every member run; a changed description replaces one pod at a time, when all others are ready. */
+  /** Runs every member; a changed specification replaces one pod at a time, when all others are ready. */
   async #runAs(host: HostCluster, input: PodsInput, as: EtcdDescription): Promise<Trouble | undefined> {
     input.record.etcdImage = as.version;
     const own = describedPods(input, as);
@@ -167,11 +167,11 @@ export class PodsEtcd {
     if (waiting.length === 0) return undefined;
     return {
       reason: "EtcdRestarting",
-      message: `${waiting.join(", ")}: replaced when all other members of etcd are ready`,
+      message: `${waiting.join(", ")}: will be replaced once all other members of etcd are ready`,
     };
   }
 
-  /** A StatefulSet waits for a pod to become ready before it replaces it: one that never will is taken away by us. */
+  /** A StatefulSet waits for a pod to become ready before it replaces it: this deletes a pod that never will be. */
   async #freeStuck(host: HostCluster, input: PodsInput): Promise<void> {
     if (input.record.storage.type === "EmptyDir") return;
     for (const { live, pod, ready, podCurrent } of this.sights(host, input)) {
@@ -181,7 +181,7 @@ export class PodsEtcd {
     }
   }
 
-  /** Brings number and health of the members a step forward. `settled`: kube-apiservers run with the list of members as it is. */
+  /** Takes one step towards the requested healthy members. `settled`: kube-apiservers run with the current list of members. */
   async keep(
     host: HostCluster,
     input: PodsInput,
@@ -190,7 +190,7 @@ export class PodsEtcd {
   ): Promise<PodsEtcdReport> {
     const { plan, record } = input;
     const nowMs = this.#options.clock.now();
-    // What fails while it changes is taken back, which says more than what it fails with.
+    // A member that fails during a change is rolled back, and the message of the rollback says more.
     if (record.etcdChange !== undefined && record.etcdChange.stage !== "trial") return { recheckAtMs: Infinity };
     const wanted = plan.spec.etcd?.replicas ?? 1;
     const step = membershipStep(sights, wanted, settled, nowMs);
@@ -202,7 +202,7 @@ export class PodsEtcd {
         const waits = await this.#take(step, host, input, sights);
         report.pending.message += waits;
         await this.save(host, input);
-        // What goes is watched.
+        // Pods that are being deleted are watched.
         if (waits === "") report.recheckAtMs = nowMs;
       } catch (error) {
         const why = error instanceof Error ? error.message : String(error);
@@ -224,7 +224,7 @@ export class PodsEtcd {
     };
   }
 
-  /** Asks etcd through the API of the host cluster: the network of its pods need not be reached. */
+  /** Connects to etcd through the API of the host cluster, because its pod network may not be reachable. */
   client(host: HostCluster, { names, files }: PodsInput): EtcdClient {
     const { clock, client } = this.#options;
     const make = client ?? ((keys: EtcdCredentials, connect: EtcdConnect) => etcdClient(keys, clock, connect));
@@ -240,8 +240,8 @@ export class PodsEtcd {
   }
 
   /**
-   * Every step finds out first what of it was done already: the manager may have ended in its midst. Gives back what is waited
-   * for, when it takes more than one pass.
+   * Every step first checks what of it is already done, because the manager may have been killed halfway. Returns what it
+   * waits for, if it takes more than one reconcile.
    */
   async #take(
     step: Exclude<MembershipStep, { type: "none" | "wait" }>,
@@ -262,13 +262,13 @@ export class PodsEtcd {
     const sight = sights.find((each) => each.record.index === step.index);
     if (step.type === "replace" && sight !== undefined) {
       const left = await this.#stop(host, input, sight, step.why);
-      if (left !== undefined) return `: waiting for ${left} to go`;
+      if (left !== undefined) return `: waiting for ${left} to be deleted`;
     }
     const { peerUrl } = etcdMember(names, step.index);
     const helper = sights.find(
       (each) => each.ready && each.record.learner !== true && each.record.index !== step.index,
     );
-    if (helper === undefined) throw new Error("no other member of etcd answers");
+    if (helper === undefined) throw new Error("no other member of etcd responds");
     const endpoint = etcdMember(names, helper.record.index).clientUrl;
     const client = this.client(host, input);
     const listed = (await client.members(endpoint)).find(({ peerUrls }) => peerUrls.includes(peerUrl));
@@ -285,7 +285,7 @@ export class PodsEtcd {
         return "";
       case "replace": {
         if (listed !== undefined && listed.name !== "") await client.removeMember(endpoint, listed.id);
-        // With a quorum of others it may vote at once, and kube-apiservers that ask it are not turned away.
+        // With a quorum of other members it may vote immediately, so that it does not reject requests of kube-apiservers.
         if (listed === undefined || listed.name !== "") await client.addMember(endpoint, peerUrl, false);
         const fresh: PodsMember = { index: step.index, began, joined: true, replacedMs: this.#options.clock.now() };
         record.members = records.map((member) => (member.index === step.index ? fresh : member));
@@ -298,11 +298,11 @@ export class PodsEtcd {
     }
   }
 
-  /** Stops a member that is to be replaced, and gives its volume up when that is damaged. Tells what is still there. */
+  /** Stops a member that is to be replaced, and deletes its volume if that is damaged. Returns what still exists. */
   async #stop(host: HostCluster, input: PodsInput, sight: MemberSight, why: string): Promise<string | undefined> {
     const { names } = input;
     const { record } = sight;
-    // What is empty need not be given up, and a volume made by hand would be missed.
+    // An empty volume need not be deleted, and one that was created manually would be lost.
     const wipe = sight.claimLost || sight.damage !== undefined;
     record.replacing ??= { why, wipe };
     await this.save(host, input);
@@ -316,7 +316,7 @@ export class PodsEtcd {
     return `claim ${key.name}`;
   }
 
-  /** What is left of members that are none any more goes, with its volume. */
+  /** Deletes what is left of removed members, including their volumes. */
   async #removeOthers(host: HostCluster, { names, record, plan }: PodsInput): Promise<void> {
     const wanted = new Set(record.members.map(({ index }) => memberName(names, index)));
     for (const live of host.of(StatefulSet, plan.owner)) {
@@ -329,24 +329,24 @@ export class PodsEtcd {
   }
 }
 
-/** The leader hands over before it goes: the last of two could not tell the other that it went. */
+/** The leader transfers leadership before it is removed: with two members it could not inform the other one afterwards. */
 async function leave(client: EtcdClient, endpoint: string, id: string, own: string): Promise<void> {
   const stays = await client.status(endpoint);
   if (stays.leader === id) await client.moveLeader(own, stays.memberId);
   await client.removeMember(endpoint, id);
 }
 
-/** An image that was asked for by name and is older than what has served. */
+/** An explicitly requested image that is older than the etcd that has served. */
 function olderRefused({ spec }: ControlPlanePlan, aim: EtcdDescription): Trouble | undefined {
   const image = spec.etcd?.image;
   if (image === undefined || image === aim.version) return undefined;
   return {
     reason: "EtcdNotOlder",
-    message: `spec.etcd.image ${image} is older than ${aim.version}, which has served: etcd does not go back with its data, so that one goes on; set spec.etcd.image to it or a newer one, or restore a backup made before it into a new control plane`,
+    message: `spec.etcd.image ${image} is older than ${aim.version}, which has served: etcd cannot be downgraded with its data, so ${aim.version} keeps running; set spec.etcd.image to it or a newer one, or restore an earlier backup into a new control plane`,
   };
 }
 
-/** An upgrade whose etcd did not work. */
+/** An upgrade whose etcd failed. */
 function upgradeFailed(
   plan: ControlPlanePlan,
   { etcdRefused, etcdChange }: PodsRecord,
@@ -356,6 +356,6 @@ function upgradeFailed(
     return undefined;
   return {
     reason: "UpgradeFailed",
-    message: `etcd of ${plan.version} does not become ready: ${etcdRefused.message}; ${serving} goes on serving. Set spec.version back to it, correct what is wrong and try again`,
+    message: `etcd of ${plan.version} does not become ready: ${etcdRefused.message}; ${serving} keeps serving. Set spec.version back to it, correct what is wrong and try again`,
   };
 }

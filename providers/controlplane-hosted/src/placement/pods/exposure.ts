@@ -1,5 +1,5 @@
 import { isIPAddress } from "@capstan/controlplane";
-import type { HostNode, Service } from "@capstan/workloads";
+import { type HostNode, readyNodeAddress, type Service } from "@capstan/workloads";
 import type { HostedControlPlaneSpec } from "../../kinds/hosted-control-plane.ts";
 import type { Reservation } from "../placement.ts";
 import { nameOf, ownMetadata, type PodNames, selectorLabels } from "./names.ts";
@@ -79,11 +79,11 @@ export function endpointOf(service: Service, spec: HostedControlPlaneSpec, nodes
     case "NodePort": {
       const port = nodePortOf(service, "https");
       if (port === undefined) return waiting("WaitingForAddress", `Service ${name} has no node port yet`);
-      const host = nodeAddress(nodes);
+      const host = readyNodeAddress(nodes);
       if (host === undefined)
         return waiting(
           "WaitingForNode",
-          "The host cluster has no Ready node whose address could be the endpoint; add one, or set spec.controlPlaneEndpoint to an address that leads to its nodes",
+          "The host cluster has no Ready node whose address could be the endpoint; add one, or set spec.controlPlaneEndpoint to an address that is routed to its nodes",
         );
       return { type: "reserved", endpoint: { host, port } };
     }
@@ -93,7 +93,7 @@ export function endpointOf(service: Service, spec: HostedControlPlaneSpec, nodes
       if (host === undefined)
         return waiting(
           "WaitingForLoadBalancer",
-          `Service ${name} has no address yet: something in the host cluster must serve type LoadBalancer (a cloud's controller, MetalLB); without it set spec.expose.type to NodePort`,
+          `Service ${name} has no address yet: the host cluster needs an implementation of type LoadBalancer (a cloud controller manager, MetalLB); without it set spec.expose.type to NodePort`,
         );
       return { type: "reserved", endpoint: { host, port: servicePort(spec, undefined) } };
     }
@@ -122,18 +122,4 @@ export function serviceAddresses(service: Service): string[] {
 
 function nodePortOf(service: Service, name: string): number | undefined {
   return service.spec?.ports?.find((port) => port.name === name)?.nodePort;
-}
-
-/** The same node every time, as long as it is there: the first Ready one by name. */
-function nodeAddress(nodes: readonly HostNode[]): string | undefined {
-  const ready = nodes.filter((node) =>
-    node.status?.conditions?.some((condition) => condition.type === "Ready" && condition.status === "True"),
-  );
-  ready.sort((a, b) => (a.metadata.name ?? "").localeCompare(b.metadata.name ?? ""));
-  for (const type of ["ExternalIP", "InternalIP"])
-    for (const node of ready) {
-      const found = node.status?.addresses?.find((address) => address.type === type);
-      if (found !== undefined) return found.address;
-    }
-  return undefined;
 }

@@ -8,7 +8,7 @@ import { certificateSpecs } from "../../certificates.ts";
 import type { ComponentContext } from "../../components/context.ts";
 import type { HostedControlPlaneSpec } from "../../kinds/hosted-control-plane.ts";
 import { componentFiles } from "../component-files.ts";
-import { type EtcdDescription, type EtcdSettings, etcdSettings } from "../etcd/change.ts";
+import { type EtcdDescription, type EtcdSettings, etcdSettings } from "../etcd-upgrade/description.ts";
 import { type LeafStorage, LeafStore } from "../leaf-store.ts";
 import type { ControlPlanePlan } from "../placement.ts";
 import { API_PORT, konnectivityOn, serviceAddresses, servicePort } from "./exposure.ts";
@@ -74,7 +74,7 @@ export class PodsInputs {
   }
 }
 
-/** Certificates in a Secret beside the pods. */
+/** Certificates in a Secret next to the pods. */
 function leafSecret(host: HostCluster, names: PodNames): LeafStorage {
   const key = { namespace: names.namespace, name: certificatesSecretName(names) };
   return {
@@ -103,7 +103,7 @@ function recordOf(plan: ControlPlanePlan, known: PodsRecord | undefined): PodsRe
   const served = known?.members.some(({ started }) => started === true) === true;
   return {
     ...known,
-    // Of one whose record does not tell.
+    // For a record of an earlier version, which lacks it.
     ...(known !== undefined && known.etcdServes === undefined && served
       ? { etcdServes: { version: known.etcdImage, settings: podsSettings(plan.spec) } }
       : {}),
@@ -130,14 +130,14 @@ function podsSettings(spec: HostedControlPlaneSpec): EtcdSettings {
   return { ...etcdSettings(spec), ...(spec.pods === undefined ? {} : { pods: spec.pods }) };
 }
 
-/** Only tags tell; what has none, or a digest alone, is tried. */
+/** The version is known only from tags; an image without one, or with only a digest, is tried. */
 function isOlder(image: string, than: string): boolean {
   const [a, b] = [tagVersion(image), tagVersion(than)];
   return a !== null && b !== null && lt(a, b);
 }
 
 function tagVersion(image: string): SemVer | null {
-  // A digest has digits too, and a registry may have a port.
+  // A digest also contains digits, and a registry may have a port.
   const [name = ""] = image.split("@");
   return coerce(/:([^:/]+)$/.exec(name)?.[1]);
 }
@@ -159,12 +159,12 @@ function contextOf(names: PodNames, plan: ControlPlanePlan, record: PodsRecord):
     apiPort: API_PORT,
     ports: HEALTH_PORTS,
     healthAddress: everywhere,
-    // A pod on a node that is lost may go on for a while beside its successor.
+    // A pod on a lost node may keep running for a while next to its successor.
     leaderElect: true,
     drainSeconds: DRAIN_SECONDS,
     ...(konnectivityOn(plan.spec) ? { egressSelectorFile: EGRESS_FILE } : {}),
     ...(plan.encryption === undefined ? {} : { encrypted: true }),
-    // What is not in the list is on its way in or out.
+    // A member that is not in the list is being added or removed.
     etcd: record.members
       .filter(({ joining, leaving }) => joining !== true && leaving !== true)
       .map(({ index }) => etcdMember(names, index)),

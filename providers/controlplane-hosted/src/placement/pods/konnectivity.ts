@@ -81,7 +81,7 @@ export function konnectivityServer(spec: HostedControlPlaneSpec, version: string
       `--authentication-audience=${KONNECTIVITY_USER}`,
       `--server-count=${Math.max(spec.replicas ?? 1, 1)}`,
       "--server-id=$(POD_NAME)",
-      // Nodes of several sites do not reach each other: a call for a node goes to that node's own agent.
+      // Nodes of different sites cannot reach each other: a call to a node goes through the agent of that node.
       "--proxy-strategies=destHost,default",
     ],
     env: [{ name: "POD_NAME", valueFrom: { fieldRef: { fieldPath: "metadata.name" } } }],

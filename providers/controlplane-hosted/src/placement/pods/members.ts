@@ -12,11 +12,11 @@ import { memberClaim, memberName, memberPod, type PodNames } from "./names.ts";
 import type { PodsMember } from "./record.ts";
 import { type ComponentView, isSettled } from "./state.ts";
 
-/** What etcd says when its volume is empty although it held data before, and when it was removed from its cluster. */
+/** Error messages of etcd if its volume is empty although it held data before, and if it was removed from its cluster. */
 const LOST =
   /could not retrieve cluster information|has already been bootstrapped|(permanently|been) removed from the cluster/;
 
-/** What StatefulSets mark their pods with. */
+/** Label that StatefulSets set on their pods. */
 const REVISION_LABEL = "controller-revision-hash";
 
 /** An etcd member as last observed. */
@@ -55,7 +55,7 @@ export function memberSights(host: HostCluster, names: PodNames, members: readon
       claimLost,
       podCurrent,
       settled: live !== undefined && isSettled(live) && podCurrent,
-      // One without a vote never says that it is ready: whether it caught up is found out by its promotion.
+      // A learner is never ready: whether it has caught up is determined by its promotion.
       ready: ready || (record.learner === true && runs),
       hasData: record.replacing === undefined && !claimLost && !LOST.test(words),
       damage,
@@ -63,7 +63,7 @@ export function memberSights(host: HostCluster, names: PodNames, members: readon
   });
 }
 
-/** Whether a pod was made from what its StatefulSet says now. */
+/** Whether a pod was created from the current template of its StatefulSet. */
 function isCurrent({ metadata, status }: PodController, pod: Pod): boolean {
   const seen = (status?.observedGeneration ?? 0) >= (metadata.generation ?? 0);
   return seen && pod.metadata.labels?.[REVISION_LABEL] === status?.updateRevision;

@@ -49,7 +49,7 @@ export function trialPodName(names: PodNames): string {
   return `${nameOf(names, "etcd")}-next`;
 }
 
-/** Which member a pod is. */
+/** Label with the member that a pod runs. */
 const MEMBER_LABEL = "capstan.dev/etcd-member";
 
 /** Returns the labels that select a member's pod. */
@@ -97,7 +97,7 @@ export function ownMetadata(names: PodNames, name: string, component?: PodCompon
 
 const LONGEST_STEM = 30;
 
-/** A name that Services take: a DNS label that starts with a letter and leaves room for what is added. */
+/** A valid prefix of Service names: a DNS label that starts with a letter and leaves room for suffixes. */
 function stemOf(name: string): string {
   if (name.length <= LONGEST_STEM && /^[a-z]([-a-z0-9]*[a-z0-9])?$/.test(name)) return name;
   const hash = createHash("sha256").update(name).digest("hex").slice(0, 8);

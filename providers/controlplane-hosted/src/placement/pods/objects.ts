@@ -33,7 +33,7 @@ import { podTemplate, probesOf, schedulerPaths, secretKey, VERSION_ANNOTATION } 
 export const ETCD_PORTS = { client: 2379, peer: 2380, metrics: 2381 };
 const CONTROLLER_MANAGER_PORT = 10257;
 const SCHEDULER_PORT = 10259;
-/** How long a kube-apiserver keeps serving after it was told to stop. */
+/** How long a kube-apiserver keeps serving after it received SIGTERM. */
 export const DRAIN_SECONDS = 5;
 
 /** Everything that the objects of a control plane are built from. */
@@ -74,7 +74,7 @@ export function componentSecretFiles(input: PodsInput, component: PodComponent):
 export function filesSecret(input: PodsInput, component: PodComponent): HostSecret {
   const files = componentSecretFiles(input, component);
   const metadata = ownMetadata(input.names, filesSecretName(input.names, component), component);
-  const own = component === "etcd" ? { [RECORD_ANNOTATION]: JSON.stringify(input.record) } : {};
+  const own: Record<string, string> = component === "etcd" ? { [RECORD_ANNOTATION]: JSON.stringify(input.record) } : {};
   const begin = component === "etcd" ? beginnings(input) : {};
   return {
     apiVersion: "v1",
@@ -91,8 +91,8 @@ export function filesSecret(input: PodsInput, component: PodComponent): HostSecr
 }
 
 /**
- * How each member begins when its volume is empty; read at every start, so no pod is replaced when it changes. A member that has
- * held data is told to join a cluster of itself alone, which fails: it neither begins anew nor votes without what it has promised.
+ * How each member starts with an empty volume; read at every start, so a change replaces no pod. A member that has
+ * held data is configured to join a cluster of only itself, which fails: it neither starts empty nor votes without its data.
  */
 function beginnings({ names, record }: PodsInput): Record<string, string> {
   return Object.fromEntries(
@@ -123,7 +123,7 @@ export function etcdMember(names: PodNames, index: number): EtcdMember {
   };
 }
 
-/** What programs read again by themselves when it changes: certificates and their keys, but not what they sign or trust with. */
+/** Files that programs reload when they change: certificates and their keys, but not signing keys and CAs. */
 const RELOADED: Record<PodComponent, RegExp> = {
   etcd: /^etcd\/(server|peer)\./,
   "kube-apiserver": /^(ca\.crt|apiserver.*|front-proxy-.*|konnectivity-server\.(crt|key)|capstan-encryption\.yaml)$/,
@@ -131,7 +131,7 @@ const RELOADED: Record<PodComponent, RegExp> = {
   "kube-scheduler": /^scheduler\.(crt|key)$/,
 };
 
-/** Changes with the files that a program does not read again: then its pods are replaced. */
+/** Changes with the files that a program does not reload, so that its pods are replaced. */
 function digestOf(files: Record<string, string>, component: PodComponent): string {
   const fixed = Object.entries(files).filter(([path]) => !RELOADED[component].test(path));
   return createHash("sha256")
@@ -143,7 +143,7 @@ function digestOf(files: Record<string, string>, component: PodComponent): strin
 /** Annotation with a digest of a member's pod template; the pod is replaced when it changes. */
 export const TEMPLATE_ANNOTATION = "capstan.dev/template-digest";
 
-/** What differs between a member of etcd and one on trial. */
+/** Differences between a member of etcd and a trial. */
 interface EtcdPod {
   member: EtcdMember;
   labels: Record<string, string>;
@@ -161,7 +161,7 @@ export function etcdTemplate(input: PodsInput, { member, labels, env, volumes }:
       names,
       component: "etcd",
       labels,
-      // The image that was chosen for the data, which may not be the version's own.
+      // The image chosen for the data, which may differ from the default image of the version.
       spec: { ...plan.spec, etcd: { ...plan.spec.etcd, image: record.etcdImage } },
       version: plan.version,
       args: env === undefined ? args : args.filter((argument) => !argument.startsWith("--initial-cluster=")),
@@ -173,7 +173,7 @@ export function etcdTemplate(input: PodsInput, { member, labels, env, volumes }:
         { name: "metrics", containerPort: ETCD_PORTS.metrics },
       ],
       probes: probesOf(ETCD_PORTS.metrics, "HTTP", { live: "/livez", ready: "/readyz" }),
-      ...(env === undefined ? {} : { env }),
+      env,
       volumeMounts: [{ name: "data", mountPath: "/var/lib/etcd" }],
       volumes,
       stopSeconds: 30,
@@ -216,7 +216,7 @@ export function etcdStatefulSet(input: PodsInput, member: PodsMember): PodContro
       serviceName: nameOf(names, "etcd"),
       selector: { matchLabels: labels },
       template,
-      // A pod that is replaced begins without what lay in an EmptyDir.
+      // A replaced pod starts without the content of its EmptyDir.
       updateStrategy: { type: persistent ? "RollingUpdate" : "OnDelete" },
       persistentVolumeClaimRetentionPolicy: { whenDeleted: "Retain", whenScaled: "Retain" },
       ...(persistent ? { volumeClaimTemplates: [claimTemplate(input)] } : {}),
@@ -248,7 +248,7 @@ function claimTemplate({ names, record }: PodsInput): { metadata: object } & Rec
     metadata: { name: "data", labels, annotations },
     spec: {
       accessModes: ["ReadWriteOnce"],
-      ...(record.storage.storageClassName === undefined ? {} : { storageClassName: record.storage.storageClassName }),
+      storageClassName: record.storage.storageClassName,
       resources: { requests: { storage: record.storage.size ?? "8Gi" } },
     },
   };
@@ -269,7 +269,7 @@ export function apiserverDeployment(input: PodsInput, version: string, replicas:
     volumeMounts: [{ name: "run", mountPath: "/var/run/kubernetes" }, ...(tunnel ? [SOCKET_MOUNT] : [])],
     beside: tunnel ? [konnectivityServer(plan.spec, version)] : [],
     stopSeconds: DRAIN_SECONDS + 60,
-    // The published program's file capability makes it fail to start where that may not be had; it needs none of it.
+    // The published binary has a file capability and fails to start where that is forbidden; it does not need it.
     capabilities: ["NET_BIND_SERVICE"],
     names,
   });

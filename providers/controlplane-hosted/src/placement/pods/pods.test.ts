@@ -30,7 +30,7 @@ beforeEach(async () => {
 
 afterEach(() => world.close());
 
-/** Asks again and again while the world goes on. */
+/** Reconciles repeatedly while the world advances. */
 async function settled(turns = 12): Promise<PlacementState> {
   let state = await world.placement.ensure(plan);
   for (let turn = 0; turn < turns; turn++) {
@@ -55,11 +55,11 @@ const imageIn = (controller: unknown): string =>
     ?.image ?? "";
 const etcd = () => world.client.get(StatefulSet, { namespace: "default", name: "c1-etcd-0" });
 
-/** Kinds and names of what there is: what must be the same however often a manager was killed on the way. */
+/** Kinds and names of all objects, which must be the same however often a manager was killed. */
 const shape = async (of: PodsWorld): Promise<string[]> =>
   (await of.things(owner)).map((thing) => thing.split(" ").slice(0, 2).join(" "));
 
-test("killed after any write, the next manager ends where an undisturbed one does", { timeout: 60_000 }, async () => {
+test("killed after any write, the next manager reaches the same state", { timeout: 60_000 }, async () => {
   const calm = world.dying(Infinity);
   await drive(world, calm.placement);
   const expected = await shape(world);
@@ -93,7 +93,7 @@ async function drive(of: PodsWorld, placement: PodsPlacement, dead = () => false
   throw new Error("not ready after 30 turns");
 }
 
-test("each starts when what it needs is there: etcd, then kube-apiserver, then the others", async () => {
+test("starts components in order: etcd, then kube-apiserver, then the others", async () => {
   world.runner.statuses.set("etcd", { phase: "Pending" });
   let state = await settled(3);
   expect(state.components.map(({ name }) => name)).toEqual(["etcd"]);
@@ -107,7 +107,7 @@ test("each starts when what it needs is there: etcd, then kube-apiserver, then t
   expect(state.components.filter(({ ready }) => ready)).toHaveLength(4);
 });
 
-test("a pod's own last error is told", async () => {
+test("reports the last error of a pod", async () => {
   world.runner.statuses.set("kube-apiserver", {
     phase: "Running",
     conditions: [{ type: "Ready", status: "False" }],
@@ -129,7 +129,7 @@ test("a pod's own last error is told", async () => {
   });
 });
 
-test("an upgrade goes etcd, kube-apiserver, then the others, and keeps the old one serving until the new one is ready", async () => {
+test("upgrades etcd, kube-apiserver, then the others, and keeps the old one serving until the new one is ready", async () => {
   await settled();
   plan = withSpec({ version: "v1.35.4" });
   world.runner.statuses.set("kube-apiserver", { phase: "Pending", conditions: [{ type: "Ready", status: "False" }] });
@@ -149,13 +149,13 @@ test("an upgrade goes etcd, kube-apiserver, then the others, and keeps the old o
   expect(state).toMatchObject({ apiReady: true, version: "v1.35.4" });
   expect(state.upgrade).toBeUndefined();
   expect(imageIn(await deployment("kube-scheduler"))).toBe("registry.k8s.io/kube-scheduler:v1.35.4");
-  // Back again: etcd's data was used by the newer one, which stays.
+  // After a rollback of kube-apiserver the newer etcd stays, because it has used the data.
   plan = withSpec({ version: "v1.34.4" });
   await settled();
   expect(imageIn(await etcd())).toBe("registry.k8s.io/etcd:3.6.6-0");
 });
 
-test("a renewed certificate reaches the pods by their Secret; a changed service account key replaces them", async () => {
+test("a renewed certificate reaches the pods through their Secret; a changed service account key replaces them", async () => {
   await settled();
   const secret = () => world.client.get(HostSecret, { namespace: "default", name: "c1-hcp-kube-apiserver" });
   const before = { template: await template(), data: (await secret())?.data };
@@ -172,13 +172,13 @@ test("a renewed certificate reaches the pods by their Secret; a changed service 
   }
 });
 
-test("etcd's volumes stay as they were made", async () => {
+test("rejects a change of etcd's volumes", async () => {
   await settled();
   plan = withSpec({ etcd: { storage: { size: "20Gi" } } });
   expect((await settled(3)).upgrade).toMatchObject({ reason: "StorageFixed" });
 });
 
-test("etcd goes last: a kube-apiserver without it would take long to end", async () => {
+test("stops etcd last, because a kube-apiserver without it takes long to exit", async () => {
   await settled();
   const pods = (await world.client.list(POD, { labelSelector: HOSTED_LABEL })).items;
   const pod = pods.find(({ metadata }) => metadata.name?.startsWith("c1-kube-apiserver")) ?? expect.fail("no pod");
@@ -194,7 +194,7 @@ test("etcd goes last: a kube-apiserver without it would take long to end", async
   expect(await world.things(owner)).toEqual([]);
 });
 
-test("data in EmptyDir is not thrown away by hibernating", async () => {
+test("does not hibernate a control plane with data in an EmptyDir", async () => {
   plan = withSpec({ etcd: { storage: { type: "EmptyDir" } } });
   await settled();
   const state = await world.placement.hibernate(owner, { spec: plan.spec });
@@ -202,7 +202,7 @@ test("data in EmptyDir is not thrown away by hibernating", async () => {
   expect((await etcd())?.spec?.replicas).toBe(1);
 });
 
-test("data in EmptyDir outlives an upgrade: etcd's pods are left alone", async () => {
+test("data in an EmptyDir survives an upgrade, which leaves etcd's pods alone", async () => {
   plan = withSpec({ etcd: { storage: { type: "EmptyDir" } } });
   await settled();
   const members = async () => (await world.things(owner)).filter((thing) => thing.startsWith("Pod c1-etcd"));
@@ -213,7 +213,7 @@ test("data in EmptyDir outlives an upgrade: etcd's pods are left alone", async (
   expect(await etcd()).toMatchObject({ spec: { updateStrategy: { type: "OnDelete" } } });
 });
 
-test("another control plane's data is refused; the same one is known by its authority after a move", async () => {
+test("rejects data of another control plane; recognizes the same one by its CA after a move", async () => {
   await settled();
   const moved = { ...plan, objectUid: "another" };
   expect((await world.placement.ensure(moved)).problem).toBeUndefined();
@@ -221,7 +221,7 @@ test("another control plane's data is refused; the same one is known by its auth
   expect((await world.placement.ensure(foreign)).problem).toMatchObject({ reason: "LeftoverData" });
 });
 
-test("an object of somebody else keeps its name", async () => {
+test("keeps an object of another owner with the same name", async () => {
   await world.client.create({
     apiVersion: "v1",
     kind: "Service",
@@ -230,12 +230,12 @@ test("an object of somebody else keeps its name", async () => {
   } as Unstructured);
   expect((await world.placement.ensure(plan)).problem).toMatchObject({
     reason: "NameTaken",
-    message: expect.stringContaining("Service default/c1-etcd exists and belongs to somebody else"),
+    message: expect.stringContaining("Service default/c1-etcd exists and belongs to another owner"),
   });
   expect((await world.client.get(Service, { namespace: "default", name: "c1-etcd" }))?.spec?.ports).toHaveLength(1);
 });
 
-test("Kubernetes' conditions of exposure: no load balancer, no node", async () => {
+test("reports exposure problems: no load balancer, no node", async () => {
   const reserve = (spec: Partial<HostedControlPlaneSpec>) =>
     world.placement.reserve({ owner: "default/other", spec: { ...plan.spec, ...spec }, endpoint: undefined });
   expect(await reserve({})).toMatchObject({
@@ -246,7 +246,7 @@ test("Kubernetes' conditions of exposure: no load balancer, no node", async () =
   expect(await reserve({ expose: { type: "NodePort" } })).toMatchObject({ type: "wait" });
 });
 
-test("where nothing runs pods, and where the host cluster is not known, a condition says so; deletion does not wait for long", async () => {
+test("reports a host cluster that runs no pods or is unknown; deletion does not wait long for it", async () => {
   const clock = new VirtualClock();
   const management = new Client(world.server.admin(), { fieldManager: "capstan", clock });
   const deps = { clock, random: seededRandom(1), log: silentLogger };

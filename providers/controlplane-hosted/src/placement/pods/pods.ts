@@ -13,6 +13,8 @@ import {
   Service,
 } from "@capstan/workloads";
 import type { HostedControlPlaneSpec } from "../../kinds/hosted-control-plane.ts";
+import { BACKUP_AGAIN_MS, backupFailed } from "../etcd-upgrade/pods-ground.ts";
+import { recordEtcdEvent } from "../etcd-upgrade/record.ts";
 import type {
   ControlPlanePlan,
   PlacedObject,
@@ -23,7 +25,6 @@ import type {
 } from "../placement.ts";
 import { fixedProblem, refuseForeignData, refuseToBeginAnew } from "./checks.ts";
 import { PodsEtcd, type PodsEtcdOptions, type PodsEtcdReport } from "./etcd.ts";
-import { BACKUP_AGAIN_MS, backupFailed } from "./etcd-change.ts";
 import { apiService, endpointOf, konnectivityEndpoint } from "./exposure.ts";
 import { disruptionBudget, etcdNetworkPolicy, etcdService } from "./guards.ts";
 import { asPodsProblem, PodHosts, PodsProblem } from "./host.ts";
@@ -58,33 +59,33 @@ export interface PodsPlacementOptions {
   exec?: typeof execInPod;
 }
 
-/** A host cluster that does not answer, or pods that do not end, hold a deletion up no longer than this. */
+/** A host cluster that does not respond, or pods that do not terminate, delay a deletion by at most this time. */
 const GIVE_UP_MS = 2 * 60_000;
 const COMPONENTS: readonly PodComponent[] = ["etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler"];
 
 /** Runs a control plane as pods of the management cluster or another cluster, which also holds all its state. */
 export class PodsPlacement implements Placement {
-  private readonly options: PodsPlacementOptions;
-  private readonly hosts: PodHosts;
-  private readonly inputs: PodsInputs;
-  private readonly etcd: PodsEtcd;
-  private readonly restore: PodsRestore;
+  readonly #options: PodsPlacementOptions;
+  readonly #hosts: PodHosts;
+  readonly #inputs: PodsInputs;
+  readonly #etcd: PodsEtcd;
+  readonly #restore: PodsRestore;
 
   constructor(options: PodsPlacementOptions) {
-    this.options = options;
+    this.#options = options;
     const { clock, etcdClient } = options;
-    this.etcd = new PodsEtcd({ clock, ...(etcdClient === undefined ? {} : { client: etcdClient }) });
-    this.restore = new PodsRestore(clock, options.exec);
-    this.hosts = new PodHosts(options.hosts, options.management);
-    this.inputs = new PodsInputs(options.clock, options.random);
+    this.#etcd = new PodsEtcd({ clock, client: etcdClient });
+    this.#restore = new PodsRestore(clock, options.exec);
+    this.#hosts = new PodHosts(options.hosts, options.management);
+    this.#inputs = new PodsInputs(options.clock, options.random);
   }
 
   async reserve(request: ReserveRequest): Promise<Reservation> {
     try {
-      const host = await this.hosts.find(request.owner, request.spec);
-      await this.hosts.ensureNamespace(host, request.owner);
+      const host = await this.#hosts.find(request.owner, request.spec);
+      await this.#hosts.ensureNamespace(host, request.owner);
       const names = podNames(request.owner);
-      const service = await this.service(host, names, request.spec, request.endpoint);
+      const service = await this.#service(host, names, request.spec, request.endpoint);
       if (request.endpoint !== undefined) return { type: "reserved", endpoint: request.endpoint };
       const { items } = request.spec.expose?.type === "NodePort" ? await host.client.list(HostNode) : { items: [] };
       return endpointOf(service, request.spec, items);
@@ -97,7 +98,7 @@ export class PodsPlacement implements Placement {
 
   async ensure(plan: ControlPlanePlan): Promise<PlacementState> {
     try {
-      return await this.run(plan);
+      return await this.#run(plan);
     } catch (error) {
       const problem = asPodsProblem(error);
       if (problem === undefined) throw error;
@@ -107,7 +108,7 @@ export class PodsPlacement implements Placement {
 
   async observe(owner: string, { spec }: PlacedObject): Promise<PlacementState> {
     try {
-      const host = await this.hosts.find(owner, spec);
+      const host = await this.#hosts.find(owner, spec);
       const names = podNames(owner);
       const version = serving(host, names);
       const seen = observed(host, names, memberSights(host, names, recordOf(host, names)?.members ?? []));
@@ -121,12 +122,12 @@ export class PodsPlacement implements Placement {
 
   async hibernate(owner: string, placed: PlacedObject): Promise<PlacementState> {
     try {
-      const host = await this.hosts.find(owner, placed.spec);
+      const host = await this.#hosts.find(owner, placed.spec);
       const names = podNames(owner);
       if (recordOf(host, names)?.storage.type === "EmptyDir")
         throw new PodsProblem(
           "DataWouldBeLost",
-          "spec.replicas is 0, but spec.etcd.storage.type EmptyDir keeps no data without pods; set replicas back to 1, or make a control plane with PersistentVolumeClaim",
+          "spec.replicas is 0, but spec.etcd.storage.type EmptyDir keeps no data without pods; set replicas back to 1, or create a control plane with PersistentVolumeClaim",
         );
       await stopAll(host, names);
       return { components: [], apiReady: false };
@@ -138,11 +139,11 @@ export class PodsPlacement implements Placement {
   }
 
   async remove(owner: string, placed: PlacedObject): Promise<string[]> {
-    const { clock, hosts, log } = this.options;
+    const { clock, hosts, log } = this.#options;
     const patience = (placed.deletingSinceMs ?? clock.now()) + GIVE_UP_MS - clock.now();
     try {
-      const host = await this.hosts.find(owner, placed.spec);
-      // A kube-apiserver whose etcd is gone before it takes half a minute to end.
+      const host = await this.#hosts.find(owner, placed.spec);
+      // A kube-apiserver whose etcd stops first takes half a minute to exit.
       const inOrder = patience > GIVE_UP_MS / 2;
       const left = (inOrder ? await removeWorkers(host, owner) : undefined) ?? (await host.removeAll(owner));
       if (left.length > 0 && patience > 0) return left.map((object) => `${object.kind} ${object.metadata.name}`);
@@ -152,52 +153,55 @@ export class PodsPlacement implements Placement {
       const nowhere = problem?.reason === "NothingRunsPods";
       if (!nowhere && patience > 0) return [`the host cluster (${why})`];
       if (!nowhere)
-        log.warn("a control plane goes although its host cluster does not answer: pods may be left", { owner, why });
+        log.warn("removing a control plane although its host cluster does not respond: pods may be left", {
+          owner,
+          why,
+        });
     }
-    this.inputs.forget(owner);
-    this.etcd.forget(owner);
+    this.#inputs.forget(owner);
+    this.#etcd.forget(owner);
     hosts.release(owner);
     return [];
   }
 
   subscribe(listener: (owner: string) => void): () => void {
-    return this.options.hosts.subscribe(listener);
+    return this.#options.hosts.subscribe(listener);
   }
 
   async snapshot(plan: ControlPlanePlan, file: string): Promise<void> {
     const names = podNames(plan.owner);
-    const host = await this.hosts.find(plan.owner, plan.spec);
-    const service = await this.service(host, names, plan.spec, plan.endpoint);
-    const input = await this.inputs.of(host, names, plan, service, recordOf(host, names));
-    const ready = this.etcd.sights(host, input).find((sight) => sight.ready && sight.record.learner !== true);
+    const host = await this.#hosts.find(plan.owner, plan.spec);
+    const service = await this.#service(host, names, plan.spec, plan.endpoint);
+    const input = await this.#inputs.of(host, names, plan, service, recordOf(host, names));
+    const ready = this.#etcd.sights(host, input).find((sight) => sight.ready && sight.record.learner !== true);
     if (ready === undefined) throw new Error("no member of etcd is ready");
-    await this.etcd.client(host, input).snapshot(etcdMember(names, ready.record.index).clientUrl, file);
+    await this.#etcd.client(host, input).snapshot(etcdMember(names, ready.record.index).clientUrl, file);
   }
 
-  private async run(wanted: ControlPlanePlan): Promise<PlacementState> {
+  async #run(wanted: ControlPlanePlan): Promise<PlacementState> {
     const names = podNames(wanted.owner);
-    const host = await this.hosts.find(wanted.owner, wanted.spec);
+    const host = await this.#hosts.find(wanted.owner, wanted.spec);
     const known = recordOf(host, names);
     refuseForeignData(wanted, known);
     refuseToBeginAnew(wanted, known);
-    const held = await this.beforeUpgrade(host, names, wanted, known);
-    // What may not be upgraded goes on as it is.
+    const held = await this.#beforeUpgrade(host, names, wanted, known);
+    // A control plane that must not be upgraded keeps running as it is.
     const plan = held === undefined ? wanted : { ...wanted, version: held.version };
-    const service = await this.service(host, names, plan.spec, plan.endpoint);
-    const input = await this.inputs.of(host, names, plan, service, known);
+    const service = await this.#service(host, names, plan.spec, plan.endpoint);
+    const input = await this.#inputs.of(host, names, plan, service, known);
     const running = serving(host, names);
     if (running === undefined || running === plan.version) delete input.record.backedUpFor;
     else if (!etcdChanges(plan, known)) input.record.backedUpFor = plan.version;
-    const restoring = await this.goOnRestoring(host, input);
+    const restoring = await this.#goOnRestoring(host, input);
     if (restoring !== undefined) return { components: [], apiReady: false, problem: restoring };
-    await this.ensureGuards(host, input);
+    await this.#ensureGuards(host, input);
 
-    const ran = await this.etcd.run(host, input, running);
-    const sights = this.etcd.sights(host, input);
+    const ran = await this.#etcd.run(host, input, running);
+    const sights = this.#etcd.sights(host, input);
     const etcd = etcdView(sights);
     const hasQuorum = etcd.ready > input.record.members.length / 2;
     const before = viewOf(host, names, "kube-apiserver");
-    // Without etcd it would end again and again, and be kept back longer each time.
+    // Without etcd it would crash repeatedly, with a longer backoff each time.
     if (hasQuorum || before.live !== undefined) {
       const version = etcd.settled && !ran.holdsUpgrade ? plan.version : (annotatedVersion(before) ?? plan.version);
       await host.ensure(Deployment, apiserverDeployment(input, version, Math.max(plan.spec.replicas ?? 1, 1)));
@@ -211,18 +215,18 @@ export class PodsPlacement implements Placement {
       await host.ensure(Deployment, controllerManagerDeployment(input, others, replicas));
       await host.ensure(Deployment, schedulerDeployment(input, others, replicas));
     }
-    const kept = await this.etcd.keep(host, input, sights, apiserver.settled);
+    const kept = await this.#etcd.keep(host, input, sights, apiserver.settled);
     const pending = held?.problem ?? kept.pending ?? ran.restarting;
-    const state = this.stateOf(host, input, service, version, {
+    const state = this.#stateOf(host, input, service, version, {
       ...kept,
       ...(pending === undefined ? {} : { pending }),
     });
-    const againMs = held === undefined ? Infinity : this.options.clock.now() + BACKUP_AGAIN_MS;
+    const againMs = held === undefined ? Infinity : this.#options.clock.now() + BACKUP_AGAIN_MS;
     return { ...state, recheckAtMs: Math.min(state.recheckAtMs ?? Infinity, ran.recheckAtMs, againMs) };
   }
 
-  /** Asks whether it may begin, and keeps a backup before an upgrade changes anything; otherwise the version that runs stays. */
-  private async beforeUpgrade(
+  /** Checks whether an upgrade may start, and takes a backup before it changes anything; otherwise the running version stays. */
+  async #beforeUpgrade(
     host: HostCluster,
     names: PodNames,
     plan: ControlPlanePlan,
@@ -232,7 +236,7 @@ export class PodsPlacement implements Placement {
     if (version === undefined || version === plan.version || known?.backedUpFor === plan.version) return undefined;
     const problem = plan.upgradeRefusal?.();
     if (problem !== undefined) return { version, problem };
-    // Another etcd is tried first; the backup is made when the data is about to be its.
+    // Another etcd is tried first; the backup is taken just before it gets the data.
     if (etcdChanges(plan, known)) return undefined;
     try {
       await plan.backUp?.(`before-${plan.version}`);
@@ -242,31 +246,28 @@ export class PodsPlacement implements Placement {
     }
   }
 
-  /** Fills etcd's volumes from a backup when that is asked for. Data is never silently begun anew where there was some. */
-  private async goOnRestoring(
-    host: HostCluster,
-    input: PodsInput,
-  ): Promise<{ reason: string; message: string } | undefined> {
+  /** Restores etcd's volumes from a backup if requested. Lost data is never silently replaced with empty data. */
+  async #goOnRestoring(host: HostCluster, input: PodsInput): Promise<{ reason: string; message: string } | undefined> {
     const { plan, names, record } = input;
     const asked = plan.restore?.name !== record.restored ? plan.restore : undefined;
-    // What a person asks for goes before what a failed change of etcd has to go back to.
+    // A requested restore takes precedence over the rollback of a failed change of etcd.
     const back = asked === undefined ? backOf(plan, record) : undefined;
     const restore = back ?? plan.restore;
-    const sights = this.etcd.sights(host, input);
+    const sights = this.#etcd.sights(host, input);
     const allLost =
       sights.length > 0 && sights.every(({ hasData, record: member }) => !hasData && member.started === true);
     if (restore === undefined) {
-      // What was begun and is no longer asked for is left where it is: the volumes are neither old nor new.
+      // A restore that was started and is no longer requested leaves the volumes incomplete, so nothing starts.
       if (allLost || record.restoring !== undefined)
         throw new PodsProblem(
           "DataLost",
           "the volumes of etcd are empty; set spec.etcd.restoreFrom to a backup, or delete this control plane",
         );
-      await this.restore.clear(host, names);
+      await this.#restore.clear(host, names);
       return undefined;
     }
     if (back === undefined && restore.name === record.restored && !allLost && record.restoring === undefined) {
-      await this.restore.clear(host, names);
+      await this.#restore.clear(host, names);
       return undefined;
     }
     if (record.storage.type === "EmptyDir")
@@ -280,23 +281,24 @@ export class PodsPlacement implements Placement {
       if (back === undefined) forgetEtcd(record, wantedEtcd(plan, record).version);
       record.members = firstMembers(back === undefined ? (plan.spec.etcd?.replicas ?? 1) : record.members.length);
     }
-    await this.etcd.save(host, input);
+    await this.#etcd.save(host, input);
     const left = await stopAll(host, names);
-    // Nothing of them is to be kept, and a kube-apiserver whose etcd is gone takes a minute to end by itself.
+    // Nothing of them is kept, and a kube-apiserver without etcd takes a minute to exit.
     await hurry(host, names);
-    if (left.length > 0) return waiting(`waiting for ${left.join(", ")} to end`);
-    const step = await this.restore.step(host, input, restore);
+    if (left.length > 0) return waiting(`waiting for ${left.join(", ")} to be deleted`);
+    const step = await this.#restore.step(host, input, restore);
     if (step !== undefined) return waiting(step);
     for (const member of record.members) member.started = true;
     if (back === undefined) record.restored = restore.name;
-    else endRestores(record);
+    // The backup is restored: nothing else of the change has to be rolled back.
+    else recordEtcdEvent(record, { type: "restored" });
     delete record.restoring;
-    await this.etcd.save(host, input);
-    return waiting((await this.restore.clear(host, names)) ? "etcd starts" : "the volumes are filled");
+    await this.#etcd.save(host, input);
+    return waiting((await this.#restore.clear(host, names)) ? "etcd is starting" : "the volumes are being restored");
   }
 
-  /** What all components need before the first of them starts. */
-  private async ensureGuards(host: HostCluster, input: PodsInput): Promise<void> {
+  /** Objects that must exist before the first component starts. */
+  async #ensureGuards(host: HostCluster, input: PodsInput): Promise<void> {
     const { names } = input;
     await Promise.all([
       ...COMPONENTS.map((component) => host.ensure(HostSecret, filesSecret(input, component))),
@@ -306,7 +308,7 @@ export class PodsPlacement implements Placement {
     ]);
   }
 
-  private stateOf(
+  #stateOf(
     host: HostCluster,
     input: PodsInput,
     service: Service,
@@ -314,7 +316,7 @@ export class PodsPlacement implements Placement {
     etcd: PodsEtcdReport,
   ): PlacementState {
     const { plan, names } = input;
-    const sights = this.etcd.sights(host, input);
+    const sights = this.#etcd.sights(host, input);
     const konnectivity = konnectivityEndpoint(service, plan.spec, plan.endpoint);
     const upgrade =
       fixedProblem(input) ?? etcd.pending ?? upgradeOf(host, input, componentViews(host, names, sights), serving);
@@ -324,11 +326,11 @@ export class PodsPlacement implements Placement {
       ...(konnectivity === undefined ? {} : { konnectivity }),
       ...(upgrade === undefined ? {} : { upgrade }),
       ...(etcd.trouble === undefined ? {} : { etcd: etcd.trouble }),
-      recheckAtMs: Math.min(this.inputs.renewalMs(plan.owner), etcd.recheckAtMs),
+      recheckAtMs: Math.min(this.#inputs.renewalMs(plan.owner), etcd.recheckAtMs),
     };
   }
 
-  private service(
+  #service(
     host: HostCluster,
     names: PodNames,
     spec: HostedControlPlaneSpec,
@@ -339,7 +341,7 @@ export class PodsPlacement implements Placement {
   }
 }
 
-/** The backup that a failed change of etcd goes back to. */
+/** The backup to which a failed change of etcd is rolled back. */
 function backOf(plan: ControlPlanePlan, { etcdChange }: PodsRecord): ControlPlanePlan["restore"] {
   const { openBackup } = plan;
   const name = etcdChange?.backup;
@@ -347,17 +349,10 @@ function backOf(plan: ControlPlanePlan, { etcdChange }: PodsRecord): ControlPlan
   return { name: `${plan.owner}/${name}`, snapshotFile: () => openBackup(name) };
 }
 
-/** The backup is in its place: nothing else of the change has to be put back. */
-function endRestores({ etcdChange }: PodsRecord): void {
-  delete etcdChange?.restores;
-  delete etcdChange?.backup;
-}
-
-/** With other data an earlier change of etcd says nothing any more. */
+/** Clears the state of earlier changes of etcd, which do not apply to restored data. */
 function forgetEtcd(record: PodsRecord, image: string): void {
-  delete record.etcdServes;
-  delete record.etcdChange;
-  delete record.etcdRefused;
+  recordEtcdEvent(record, { type: "dataReplaced" });
+  recordEtcdEvent(record, { type: "refusalEnded" });
   record.etcdImage = image;
 }
 
@@ -374,12 +369,12 @@ function etcdChanges(plan: ControlPlanePlan, known: PodsRecord | undefined): boo
   return wantedEtcd(plan, known).version !== serves.version;
 }
 
-/** The version that kube-apiservers are told to run. */
+/** The version that kube-apiservers are configured to run. */
 function serving(host: HostCluster, names: PodNames): string | undefined {
   return annotatedVersion(viewOf(host, names, "kube-apiserver"));
 }
 
-/** One component when there is one member; several are told apart. */
+/** One component if there is one member; several are named individually. */
 function memberViews(sights: readonly MemberSight[]): (readonly [string, ComponentView])[] {
   return sights.map((sight) => {
     const name = sights.length === 1 ? "etcd" : `etcd-${sight.record.index}`;
@@ -397,7 +392,7 @@ function componentViews(
   return [...memberViews(sights), ...others];
 }
 
-/** How what there is of a control plane is. */
+/** Observes the existing parts of a control plane. */
 function observed(
   host: HostCluster,
   names: PodNames,
@@ -419,13 +414,13 @@ function upgradeOf(
   if (serving === undefined) return undefined;
   for (const [component, view] of views) {
     if (view.live === undefined || view.settled) continue;
-    const trouble = troubleOf(host, names, view) ?? "its pods are replaced one by one";
+    const trouble = troubleOf(host, names, view) ?? "its pods are being replaced one by one";
     const message = `${component}: ${trouble}`;
     if (gaveUp(view))
-      return { reason: "UpgradeFailed", message: `${message}; ${serving} goes on serving. Correct it, or set it back` };
+      return { reason: "UpgradeFailed", message: `${message}; ${serving} keeps serving. Correct it, or set it back` };
     return { reason: serving === plan.version ? "RollingOut" : "Upgrading", message };
   }
-  return serving === plan.version ? undefined : { reason: "Upgrading", message: `${serving} serves still` };
+  return serving === plan.version ? undefined : { reason: "Upgrading", message: `${serving} keeps serving` };
 }
 
 function annotatedVersion(view: ComponentView): string | undefined {

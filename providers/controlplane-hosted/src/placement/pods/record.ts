@@ -1,7 +1,7 @@
 import type { EtcdMemberRecord } from "@capstan/etcd";
 import type { HostSecret } from "@capstan/workloads";
 import type { HostedControlPlaneSpec } from "../../kinds/hosted-control-plane.ts";
-import type { EtcdChangeState } from "../etcd/change.ts";
+import type { EtcdChangeState } from "../etcd-upgrade/record.ts";
 
 /** Persistent state of etcd that is not in its data; stored in an annotation of etcd's Secret. */
 export interface PodsRecord extends EtcdChangeState {

@@ -22,9 +22,9 @@ const COMPONENT = "etcd-restore";
 const BACKUP_ANNOTATION = "capstan.dev/backup";
 const RECEIVER = "receive";
 const FOLDER = "/restore";
-/** What failed is tried again after this. */
+/** A failed step is retried after this time. */
 const RETRY_MS = 30_000;
-/** Takes a number of bytes from its input, looks whether they came whole, and only then lets go of the old data. */
+/** Reads a number of bytes from its input, verifies that they are complete, and only then removes the old data. */
 const RECEIVE = [
   "set -e",
   `head -c "$1" > ${FOLDER}/part`,
@@ -40,7 +40,7 @@ type Send = typeof execInPod;
 export class PodsRestore {
   readonly #clock: Clock;
   readonly #send: Send;
-  /** Pods that have their snapshot: what they say of themselves comes later. */
+  /** Pods that have received their snapshot but do not report it yet. */
   readonly #sent = new Set<string>();
 
   constructor(clock: Clock, send: Send | undefined) {
@@ -62,7 +62,7 @@ export class PodsRestore {
     return waits.length === 0 ? undefined : waits.join("; ");
   }
 
-  /** Takes the pods away that have done their work. True when none is left. */
+  /** Deletes the pods that have finished. Returns true if none is left. */
   async clear(host: HostCluster, names: PodNames): Promise<boolean> {
     const pods = host.of(Pod, names.owner).filter((pod) => isRestore(pod));
     for (const pod of pods) {
@@ -88,10 +88,10 @@ export class PodsRestore {
       await host.ensure(Pod, restorePod(input, index, restore.name) as Pod);
       return "begins";
     }
-    if (pod.metadata.deletionTimestamp !== undefined) return "an earlier one ends";
+    if (pod.metadata.deletionTimestamp !== undefined) return "an earlier pod is being deleted";
     if (pod.metadata.annotations?.[BACKUP_ANNOTATION] !== restore.name) {
       await host.client.delete(pod, { gracePeriodSeconds: 1 });
-      return "an earlier one ends";
+      return "an earlier pod is being deleted";
     }
     if (pod.status?.phase === "Succeeded") return undefined;
     if (pod.status?.phase === "Failed") return await this.#failed(host, pod);
@@ -102,7 +102,7 @@ export class PodsRestore {
       await this.#hand(host, key, await restore.snapshotFile());
       this.#sent.add(uid);
     }
-    return "has the snapshot";
+    return "has received the snapshot";
   }
 
   async #hand(host: HostCluster, key: { namespace: string; name: string }, file: string): Promise<void> {
@@ -117,7 +117,7 @@ export class PodsRestore {
     const since = Date.parse(pod.metadata.creationTimestamp ?? "") || 0;
     if (this.#clock.now() - since > RETRY_MS) await host.client.delete(pod, { gracePeriodSeconds: 1 });
     const said = podWords(pod).trim().split("\n").at(-1) ?? "";
-    return `failed and is tried again: ${said === "" ? (pod.status?.message ?? "it does not say why") : said.slice(0, 500)}`;
+    return `failed and will be retried: ${said === "" ? (pod.status?.message ?? "no error message") : said.slice(0, 500)}`;
   }
 }
 
@@ -135,7 +135,7 @@ function toolsImage(spec: HostedControlPlaneSpec): string {
   return spec.etcd?.toolsImage ?? `${spec.imageRepository ?? "registry.k8s.io"}/e2e-test-images/busybox:1.36.1-1`;
 }
 
-/** First waits for the snapshot, then makes the member's data of it. */
+/** Waits for the snapshot, then restores the member's data from it. */
 function restorePod(input: PodsInput, index: number, backup: string): KubeObject {
   const { names, plan, record } = input;
   const metadata = ownMetadata(names, restorePodName(names, index));

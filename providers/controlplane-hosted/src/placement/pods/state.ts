@@ -52,7 +52,7 @@ export function stateOf(host: HostCluster, names: PodNames, component: string, v
   const restarts = view.pods.reduce((sum, pod) => sum + podRestarts(pod), 0);
   const ready = view.live !== undefined && wanted > 0 && view.ready >= wanted;
   if (ready) return { name: component, ready, message: "", restarts };
-  const trouble = troubleOf(host, names, view) ?? "no pod yet: waiting for the host cluster to make one";
+  const trouble = troubleOf(host, names, view) ?? "no pod yet: waiting for the host cluster to create one";
   const count = wanted > 1 ? `${view.ready} of ${wanted} ready; ` : "";
   return { name: component, ready, message: `${count}${trouble}`, restarts };
 }
@@ -72,7 +72,7 @@ export function troubleOf(host: HostCluster, names: PodNames, view: ComponentVie
       const trouble = podTrouble(pod, claims);
       return trouble === undefined ? [] : [`pod ${pod.metadata.name} ${trouble}`];
     });
-  // A pod that is on its way out explains less than one that does not come up.
+  // A terminating pod explains less than one that does not start.
   return troubles.find((trouble) => !trouble.endsWith("is stopping")) ?? troubles[0];
 }
 

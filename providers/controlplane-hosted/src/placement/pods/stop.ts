@@ -1,6 +1,6 @@
 import type { KubeObject } from "@capstan/apimachinery";
 import { Deployment, type HostCluster, Pod, type PodController, StatefulSet } from "@capstan/workloads";
-import { endTrial } from "./etcd-trial.ts";
+import { endTrial } from "../etcd-upgrade/pods-trial.ts";
 import { type PodComponent, type PodNames, podNames, selectorLabels } from "./names.ts";
 import { viewOf } from "./state.ts";
 

@@ -9,7 +9,7 @@ import { filesSecretName, type PodComponent, type PodNames, selectorLabels } fro
 export const FILES_DIR = FILES_FOLDER.Pods;
 /** Folder of etcd's data; a subfolder of the volume, because a file system may put files of its own into the root. */
 export const DATA_DIR = "/var/lib/etcd/data";
-/** Nobody's user id, as distroless images use it. */
+/** User id of nonroot, as in distroless images. */
 const USER = 65532;
 
 /** What differs between the pod templates of components. */
@@ -66,7 +66,7 @@ export function podTemplate(input: TemplateInput): object {
     },
     spec: {
       automountServiceAccountToken: false,
-      // Hundreds of Services would become thousands of variables.
+      // Hundreds of Services would become thousands of environment variables.
       enableServiceLinks: false,
       terminationGracePeriodSeconds: input.stopSeconds,
       securityContext: nobody(),
@@ -170,7 +170,7 @@ export function schedulerPaths(version: string): { live: string; ready: string }
 export function placementOf({ pods }: HostedControlPlaneSpec, component: PodComponent): object {
   const tolerations = [
     ...(pods?.tolerations ?? []),
-    // A lost node is left after seconds instead of minutes; etcd's volume could not follow that fast anyway.
+    // Pods leave a lost node after seconds instead of minutes; etcd's volume could not be moved that fast anyway.
     ...(component === "etcd" ? [] : [leaveSoon("not-ready"), leaveSoon("unreachable")]),
   ];
   return {

@@ -26,10 +26,10 @@ export interface ApiserversReport {
 
 /** Runs kube-apiservers as processes. They change to another version or configuration one by one, after a trial with a successor. */
 export class ProcessApiservers {
-  private readonly options: ProcessApiserversOptions;
+  readonly #options: ProcessApiserversOptions;
 
   constructor(options: ProcessApiserversOptions) {
-    this.options = options;
+    this.#options = options;
   }
 
   /** Runs them and performs as many steps of a change as possible now. `recordDir` is the folder of the record. */
@@ -40,27 +40,27 @@ export class ProcessApiservers {
     names: string[],
     recordDir: string,
   ): Promise<ApiserversReport> {
-    const { workloads, clock } = this.options;
+    const { workloads, clock } = this.#options;
     for (const state of await workloads.list(plan.owner))
       if (isApiserver(state.id.name) && ![...names, SUCCESSOR].includes(state.id.name))
         await workloads.remove(state.id);
-    const dir = await this.options.binDir(record.version ?? plan.version);
-    const refusal = await this.beginConfiguration(plan, record, input, names, dir);
+    const dir = await this.#options.binDir(record.version ?? plan.version);
+    const refusal = await this.#beginConfiguration(plan, record, input, names, dir);
     for (;;) {
       const { upgrade } = record;
-      const newDir = upgrade === undefined ? dir : await this.options.binDir(upgrade.to);
+      const newDir = upgrade === undefined ? dir : await this.#options.binDir(upgrade.to);
       const rolled = upgrade?.stage === "roll" ? upgrade.rolled : 0;
       const apiservers: ProgramState[] = [];
       for (const [index, name] of names.entries()) {
         const program = apiserverProgram(input, index < rolled ? newDir : dir, name, input.context.apiPort);
         const keeps = (upgrade !== undefined && index >= rolled) || refusal !== undefined;
-        apiservers.push(keeps ? await this.keep(program) : await workloads.ensure(program));
+        apiservers.push(keeps ? await this.#keep(program) : await workloads.ensure(program));
       }
-      // etcd comes first, and tells itself how far it is.
+      // etcd is first, and reports its own progress.
       if (upgrade?.stage === "etcd") return { apiservers };
-      if (upgrade === undefined) return { apiservers, ...(refusal === undefined ? {} : { upgrade: refusal }) };
+      if (upgrade === undefined) return { apiservers, upgrade: refusal };
       const port =
-        upgrade.stage === "trial" ? await this.options.inputs.trialPort(plan.owner, input) : input.context.apiPort;
+        upgrade.stage === "trial" ? await this.#options.inputs.trialPort(plan.owner, input) : input.context.apiPort;
       const successor = await workloads.ensure(apiserverProgram(input, newDir, SUCCESSOR, port));
       const serving = upgrade.stage === "trial" ? apiservers : [...apiservers, successor];
       const decision = decideUpgrade(upgrade, {
@@ -84,7 +84,7 @@ export class ProcessApiservers {
           record.refused = {
             version: upgrade.to,
             message: decision.message,
-            ...(configuration === undefined ? {} : { configuration }),
+            configuration,
           };
       }
       await writePlaneRecord(recordDir, record);
@@ -101,15 +101,15 @@ export class ProcessApiservers {
     }
   }
 
-  /** A changed configuration goes the same way as a changed version: what serves goes on until a successor is ready. */
-  private async beginConfiguration(
+  /** A changed configuration is rolled out like a changed version: the running processes serve until a successor is ready. */
+  async #beginConfiguration(
     plan: ControlPlanePlan,
     record: PlaneRecord,
     input: ProgramInput,
     names: string[],
     dir: string,
   ): Promise<{ reason: string; message: string } | undefined> {
-    const { workloads, clock } = this.options;
+    const { workloads, clock } = this.#options;
     const { upgrade, refused, version } = record;
     if (version === undefined || (upgrade !== undefined && upgrade.configuration === undefined)) return undefined;
     const programs = names.map((name) => apiserverProgram(input, dir, name, input.context.apiPort));
@@ -129,9 +129,9 @@ export class ProcessApiservers {
     return undefined;
   }
 
-  /** Leaves a process as it is although something else is wanted by now; one that does not run is started as wanted. */
-  private async keep(program: Program): Promise<ProgramState> {
-    const { workloads } = this.options;
+  /** Keeps a running process although another configuration is requested; starts a stopped one as requested. */
+  async #keep(program: Program): Promise<ProgramState> {
+    const { workloads } = this.#options;
     if ((await workloads.matches(program)) !== false) return await workloads.ensure(program);
     const states = await workloads.list(program.id.owner);
     return states.find(({ id }) => id.name === program.id.name) ?? (await workloads.ensure(program));
@@ -146,6 +146,6 @@ export function isApiserver(name: string): boolean {
 function configurationRefused(message: string): { reason: string; message: string } {
   return {
     reason: "ConfigurationRefused",
-    message: `${message}; what ran before goes on serving. Correct the spec of kube-apiserver`,
+    message: `${message}; the previous configuration keeps serving. Correct the spec of kube-apiserver`,
   };
 }

@@ -24,32 +24,32 @@ export interface ProcessInputsOptions {
 
 /** Allocates what programs need: ports, certificates, a user ID. Repeated calls return the same values. */
 export class ProcessInputs {
-  private readonly options: ProcessInputsOptions;
-  private readonly leaves = new Map<string, LeafStore>();
+  readonly #options: ProcessInputsOptions;
+  readonly #leaves = new Map<string, LeafStore>();
 
   constructor(options: ProcessInputsOptions) {
-    this.options = options;
+    this.#options = options;
   }
 
   /** The address kube-apiserver listens on. */
   bindAddress(spec: ReserveRequest["spec"], endpointHost: string | undefined): string {
-    return spec.expose?.bindAddress ?? endpointHost ?? this.options.defaultAddress;
+    return spec.expose?.bindAddress ?? endpointHost ?? this.#options.defaultAddress;
   }
 
-  /** The port of the API; throws when the address is not this machine's or the port is another control plane's. */
+  /** The port of the API; throws if the address is not one of this machine or the port belongs to another control plane. */
   async apiPort(owner: string, bindAddress: string, fixed: number | undefined): Promise<number> {
-    const wanted = fixed === undefined ? {} : { api: fixed };
-    return (await this.options.ports.allocate(owner, ["api"], bindAddress, wanted))["api"] ?? 0;
+    const wanted: Record<string, number> = fixed === undefined ? {} : { api: fixed };
+    return (await this.#options.ports.allocate(owner, ["api"], bindAddress, wanted))["api"] ?? 0;
   }
 
   /** A port for a successor that must not serve yet. */
   async trialPort(owner: string, input: ProgramInput): Promise<number> {
-    return (await this.options.ports.allocate(owner, ["apiTrial"], input.context.bindAddress))["apiTrial"] ?? 0;
+    return (await this.#options.ports.allocate(owner, ["apiTrial"], input.context.bindAddress))["apiTrial"] ?? 0;
   }
 
-  /** An etcd of its own that nobody asks, to see whether it starts. */
+  /** A separate etcd without clients, to see whether it starts. */
   async trialMember(owner: string): Promise<EtcdMember> {
-    const member = localMember("Trial", await this.options.ports.allocate(owner, memberPorts("Trial"), "127.0.0.1"));
+    const member = localMember("Trial", await this.#options.ports.allocate(owner, memberPorts("Trial"), "127.0.0.1"));
     return { ...member, initialCluster: initialCluster([member]) };
   }
 
@@ -61,7 +61,7 @@ export class ProcessInputs {
     shared?: TenantAccess,
   ): Promise<ProgramInput> {
     const context = { ...(await this.context(plan, record)), ...sharedContext(shared) };
-    const uid = await this.options.userIds?.allocate(plan.owner);
+    const uid = await this.#options.userIds?.allocate(plan.owner);
     const specs = certificateSpecs({
       version: record.version ?? plan.version,
       network: plan.network,
@@ -79,38 +79,38 @@ export class ProcessInputs {
       );
     const authorities = shared === undefined ? plan.authorities : tenantAuthorities(plan.authorities, shared);
     const algorithm = plan.spec.certificates?.encryptionAlgorithm ?? "ECDSA-P256";
-    const leaves = await this.leafStore(plan.owner).ensure(specs, authorities, algorithm);
+    const leaves = await this.#leafStore(plan.owner).ensure(specs, authorities, algorithm);
     const local = `https://${hostPort(loopbackOf(context.bindAddress), context.apiPort)}`;
     return { plan, context, files: componentFiles(authorities, leaves, local, plan.clusterName), uid };
   }
 
   /** When the first certificate becomes due for renewal. */
   renewalMs(owner: string): number {
-    return this.leafStore(owner).renewalMs();
+    return this.#leafStore(owner).renewalMs();
   }
 
   /** Removes what is kept in memory of a deleted control plane. */
   forget(owner: string): void {
-    this.leaves.delete(owner);
+    this.#leaves.delete(owner);
   }
 
-  private leafStore(owner: string): LeafStore {
-    let store = this.leaves.get(owner);
+  #leafStore(owner: string): LeafStore {
+    let store = this.#leaves.get(owner);
     if (store === undefined) {
-      store = new LeafStore(leafFile(join(this.options.root, owner)), this.options.clock, this.options.random);
-      this.leaves.set(owner, store);
+      store = new LeafStore(leafFile(join(this.#options.root, owner)), this.#options.clock, this.#options.random);
+      this.#leaves.set(owner, store);
     }
     return store;
   }
 
-  /** What command lines are made of. */
+  /** Returns the input of the command lines. */
   async context(plan: ControlPlanePlan, record: PlaneRecord): Promise<ComponentContext> {
     const bindAddress = this.bindAddress(plan.spec, plan.endpoint.host);
     const members = record.members ?? firstMembers(plan.spec.etcd?.replicas ?? 1);
     const known = [...new Set(members.flatMap(({ index, began }) => [index, ...began]))];
     const etcdPorts = known.flatMap(memberPorts);
     const apiPort = await this.apiPort(plan.owner, bindAddress, plan.endpoint.port);
-    const ports = await this.options.ports.allocate(
+    const ports = await this.#options.ports.allocate(
       plan.owner,
       ["controllerManager", "scheduler", ...etcdPorts],
       "127.0.0.1",
@@ -126,22 +126,22 @@ export class ProcessInputs {
       ports: { controllerManager: ports["controllerManager"] ?? 0, scheduler: ports["scheduler"] ?? 0 },
       auditLog: "$DATA/audit.log",
       ...(plan.encryption === undefined ? {} : { encrypted: true }),
-      // What is not in the list is on its way in or out.
+      // A member that is not in the list is being added or removed.
       etcd: members
         .filter(({ joining, leaving }) => joining !== true && leaving !== true)
         .map((member) => placedMember(member, ports)),
     };
   }
 
-  /** All members of etcd, by index, those included that kube-apiservers do not use yet or any more. */
+  /** All members of etcd, by index, including those that kube-apiservers do not use yet or no longer use. */
   async members(owner: string, records: readonly EtcdMemberRecord[]): Promise<Map<number, EtcdMember>> {
     const known = [...new Set(records.flatMap(({ index, began }) => [index, ...began]))];
-    const ports = await this.options.ports.allocate(owner, known.flatMap(memberPorts), "127.0.0.1");
+    const ports = await this.#options.ports.allocate(owner, known.flatMap(memberPorts), "127.0.0.1");
     return new Map(records.map((record) => [record.index, placedMember(record, ports)]));
   }
 }
 
-/** Where a tenant of a shared etcd finds its data. */
+/** Location of a tenant's data in a shared etcd. */
 function sharedContext(shared: TenantAccess | undefined): Partial<ComponentContext> {
   if (shared === undefined) return {};
   const { clientUrl, prefix } = shared;
@@ -154,7 +154,7 @@ function tenantCertificate(spec: CertificateSpec, shared: TenantAccess): Certifi
   return spec.name === "apiserver-etcd-client" ? [{ ...spec, commonName: shared.user }] : [];
 }
 
-/** The shared etcd's authority takes the place of the control plane's own. */
+/** The CA of the shared etcd replaces the control plane's own. */
 function tenantAuthorities(own: Authorities, shared: TenantAccess): Authorities {
   const { etcd: _etcd, ...also } = own.also ?? {};
   return { ...own, etcd: shared.authority, also };

@@ -18,7 +18,7 @@ let port: number;
 let gate: DialGate;
 let workloads: FakeWorkloads;
 
-/** Another program of this machine, which only its own users are to reach. */
+/** Another program of this machine, which only its own users may reach. */
 beforeEach(async () => {
   root = await mkdtemp(join(tmpdir(), "capstan-listening-"));
   other = createServer();
@@ -51,7 +51,7 @@ const reserve = (bindAddress?: string, host = "127.0.0.2"): Promise<Reservation>
   });
 
 test.each(["127.0.0.1", "0.0.0.0", "::"])(
-  "a control plane that runs opens no way to another program by moving to %s",
+  "a running control plane gives no access to another program by moving to %s",
   async (host) => {
     expect(await reserve("127.0.0.2")).toMatchObject({ type: "reserved" });
     await workloads.ensure({ id: { owner, name: "kube-apiserver" }, command: "/bin/kube-apiserver", args: [] });
@@ -61,7 +61,7 @@ test.each(["127.0.0.1", "0.0.0.0", "::"])(
   },
 );
 
-test("a control plane that runs can move to a free address", async () => {
+test("a running control plane can move to a free address", async () => {
   await reserve("127.0.0.2");
   await workloads.ensure({ id: { owner, name: "kube-apiserver" }, command: "/bin/kube-apiserver", args: [] });
   expect(await reserve("127.0.0.3")).toMatchObject({ type: "reserved" });
@@ -74,7 +74,7 @@ test("the next manager knows the address", async () => {
   expect(await keptAddress(root, "tenant/none")).toBeUndefined();
 });
 
-test("an endpoint that is a name opens no way to other programs", async () => {
+test("an endpoint with a host name gives no access to other programs", async () => {
   await new Promise((resolve) => other.close(resolve));
   await new Promise<void>((resolve) => other.listen({ host: "127.0.0.3", port }, resolve));
   await reserve(undefined, "localhost");

@@ -12,7 +12,7 @@ const ALL = "::";
  * already use are not checked; others may belong to another program.
  */
 export async function moveProblem(before: DialTarget | undefined, wanted: DialTarget): Promise<string | undefined> {
-  // Nothing is known of those that a manager started before addresses were kept.
+  // The addresses of those that an earlier version of the manager started are unknown.
   if (before === undefined || covers(before.host, wanted.host)) return undefined;
   for (const host of addressesOf(wanted.host)) {
     const problem = covers(before.host, host) ? undefined : await bindProblem(host, wanted.port);
@@ -37,7 +37,7 @@ function covers(bound: string, host: string): boolean {
   return bound === host || bound === ALL || (bound === ALL_IPV4 && !host.includes(":"));
 }
 
-/** The addresses of this machine that a host stands for. */
+/** The addresses of this machine that a host resolves to. */
 function addressesOf(host: string): string[] {
   if (host !== ALL && host !== ALL_IPV4) return [host];
   return Object.values(networkInterfaces())

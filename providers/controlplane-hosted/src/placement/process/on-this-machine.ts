@@ -26,12 +26,12 @@ export async function processPlacement(
     root,
     clock,
     hidden: [dataDir],
-    ...(limits === undefined ? {} : { limits }),
+    limits,
   });
   const ports = new PortAllocator(root);
   for (const { owner, name } of await workloads.adoptAll()) {
     if (!name.startsWith("kube-apiserver")) continue;
-    // What kept serving is reached at once, before its control plane is reconciled.
+    // A control plane that kept running is reachable immediately, before it is reconciled.
     const kept = await keptAddress(root, owner);
     if (kept !== undefined) gate.serves(owner, kept);
   }
@@ -40,14 +40,14 @@ export async function processPlacement(
     ? await workloads.isolationReport()
     : { viewProblem: "the manager does not run as root", limitProblems: [] };
   for (const problem of limitProblems)
-    log.warn("hosted control planes run without a limit: one may use up what others need", { problem });
+    log.warn("hosted control planes run without resource limits: one may starve the others", { problem });
   if (isRoot && viewProblem !== undefined)
     log.warn("hosted control planes cannot be isolated from each other", { problem: viewProblem });
   const placement = new ProcessPlacement({
     root,
     workloads,
     ports,
-    // Only root can keep control planes apart from each other by user ids.
+    // Only root can isolate control planes from each other by user ids.
     ...(isRoot ? { userIds: new UserIds(root) } : {}),
     ...(viewProblem === undefined || options.trustTenants === true ? {} : { oneTenant: viewProblem }),
     binaries: options.binaries,

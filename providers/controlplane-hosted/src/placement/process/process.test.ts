@@ -4,9 +4,8 @@ import { join } from "node:path";
 import { seededRandom, VirtualClock } from "@capstan/apimachinery";
 import { type Authorities, clusterNetwork } from "@capstan/controlplane";
 import { createCertificateAuthority, createServiceAccountKey } from "@capstan/pki";
-import { PortAllocator } from "@capstan/workloads";
+import { PortAllocator, SimulatedEtcd } from "@capstan/workloads";
 import { afterEach, beforeAll, beforeEach, expect, test } from "vitest";
-import { FakeEtcd } from "../../contract-suite/fake-etcd.ts";
 import type { HostedControlPlaneSpec } from "../../kinds/hosted-control-plane.ts";
 import { FakeWorkloads } from "../../testing/fake-workloads.ts";
 import type { PlacementState } from "../placement.ts";
@@ -17,8 +16,8 @@ const random = seededRandom(7);
 let clock: VirtualClock;
 let root: string;
 let workloads: FakeWorkloads;
-let etcd: FakeEtcd;
-let client: FakeEtcd;
+let etcd: SimulatedEtcd;
+let client: SimulatedEtcd;
 let placement: ProcessPlacement;
 let authorities: Authorities;
 
@@ -37,7 +36,7 @@ beforeEach(async () => {
   root = await mkdtemp(join(tmpdir(), "capstan-process-"));
   clock = new VirtualClock();
   workloads = new FakeWorkloads(root);
-  etcd = new FakeEtcd();
+  etcd = new SimulatedEtcd();
   client = etcd;
   workloads.onStart = async (program) => etcd.start(program);
   restartManager();
@@ -45,7 +44,7 @@ beforeEach(async () => {
 
 afterEach(() => rm(root, { recursive: true, force: true }));
 
-/** A new manager knows what lies on disk and what runs, and nothing else. */
+/** A new manager knows only what is on disk and which processes run. */
 function restartManager(ports = new PortAllocator(root)): void {
   placement = new ProcessPlacement({
     root,
@@ -80,7 +79,7 @@ async function settled(spec: Partial<HostedControlPlaneSpec> = {}, keys = author
     if (state.upgrade === undefined) return state;
     await clock.advance(1000);
   }
-  throw new Error("does not come to rest");
+  throw new Error("did not settle");
 }
 
 const servers = (name = "kube-apiserver"): number =>
@@ -89,7 +88,7 @@ const servers = (name = "kube-apiserver"): number =>
     .find((argument) => argument.startsWith("--etcd-servers="))
     ?.split(",").length ?? 0;
 
-test("a control plane starts: etcd and kube-apiserver at once, then the others; a second pass does nothing", async () => {
+test("starts etcd and kube-apiserver at once, then the others; a second pass does nothing", async () => {
   expect((await ensure()).apiReady).toBe(true);
   const started = workloads.news();
   expect(started.slice(0, 2).toSorted()).toEqual(["start etcd", "start kube-apiserver"]);
@@ -98,7 +97,7 @@ test("a control plane starts: etcd and kube-apiserver at once, then the others; 
   expect(workloads.news()).toEqual([]);
 });
 
-test("another configuration goes through a successor, so that the API answers all the while", async () => {
+test("rolls out another configuration with a successor, so that the API always responds", async () => {
   await ensure();
   workloads.news();
   const spec = { apiServer: { extraArgs: [{ name: "event-ttl", value: "2h" }] } };
@@ -114,7 +113,7 @@ test("another configuration goes through a successor, so that the API answers al
   expect(workloads.news()).toEqual([]);
 });
 
-test("a configuration that kube-apiserver does not start with leaves the old one serving and says why", async () => {
+test("keeps the old configuration serving if kube-apiserver does not start with the new one, and reports why", async () => {
   await ensure();
   workloads.news();
   workloads.fate = ({ args }) =>
@@ -128,13 +127,13 @@ test("a configuration that kube-apiserver does not start with leaves the old one
   expect(state.upgrade?.message).toContain("unknown flag: --nonsense");
   expect(workloads.news()).toEqual(["start kube-apiserver-next", "remove kube-apiserver-next"]);
   restartManager();
-  expect((await ensure(bad)).upgrade?.reason, "not tried again and again").toBe("ConfigurationRefused");
+  expect((await ensure(bad)).upgrade?.reason, "not retried").toBe("ConfigurationRefused");
   expect(workloads.news()).toEqual([]);
   expect((await ensure()).upgrade).toBeUndefined();
   expect(workloads.news()).toEqual([]);
 });
 
-test("etcd from one member to three and back: one at a time, learners first, the leader hands over", async () => {
+test("scales etcd from one member to three and back: one at a time, as learners first, with a transfer of leadership", async () => {
   await settled();
   workloads.fate = (program) => (etcd.isLearner(program) ? { phase: "Starting" } : { phase: "Ready" });
   expect(servers()).toBe(1);
@@ -149,7 +148,7 @@ test("etcd from one member to three and back: one at a time, learners first, the
   const events = workloads.news();
   expect(
     events.filter((event) => event === "restart kube-apiserver"),
-    "told of all members at once",
+    "configured with all members at once",
   ).toHaveLength(1);
   expect(events, "no member restarts for another").not.toContain("restart etcd");
 
@@ -158,13 +157,13 @@ test("etcd from one member to three and back: one at a time, learners first, the
   expect(etcd.news()).toEqual(["move leader", "remove etcd-2", "remove etcd-1"]);
   expect(servers()).toBe(1);
   const back = workloads.news();
-  expect(back.indexOf("restart kube-apiserver"), "kube-apiserver lets go of them first").toBeLessThan(
+  expect(back.indexOf("restart kube-apiserver"), "kube-apiserver stops using them first").toBeLessThan(
     back.indexOf("remove etcd-2"),
   );
   expect(back).toContain("remove etcd-1");
 });
 
-test("a member whose data is lost is removed, added and started again; the others go on", async () => {
+test("removes, adds and restarts a member that lost its data, while the others keep running", async () => {
   await settled({ etcd: { replicas: 3 } });
   workloads.news();
   await workloads.stop({ owner, name: "etcd-1" });
@@ -176,31 +175,32 @@ test("a member whose data is lost is removed, added and started again; the other
   expect(workloads.args(owner, "etcd-1")).toContain("--initial-cluster-state=existing");
 });
 
-test("a member whose data is damaged is taken in again, once", async () => {
+test("replaces a member with damaged data, once", async () => {
   await settled({ etcd: { replicas: 3 } });
   workloads.news();
   const broken = { phase: "Failed", restarts: 3, message: "its last error: panic: walpb: crc mismatch" } as const;
   workloads.fate = ({ id }) => (id.name === "etcd-2" ? broken : undefined);
   const state = await ensure({ etcd: { replicas: 3 } });
   expect(state.upgrade?.message).toContain(
-    "etcd-2 is taken in again: its data is damaged (panic: walpb: crc mismatch)",
+    "etcd-2 is being replaced: its data is damaged (panic: walpb: crc mismatch)",
   );
   expect(etcd.news()).toEqual(["remove etcd-2", "add voter"]);
   await ensure({ etcd: { replicas: 3 } });
   await ensure({ etcd: { replicas: 3 } });
-  expect(etcd.news(), "what fails again so soon has another trouble").toEqual([]);
+  expect(etcd.news(), "a repeated failure has another cause").toEqual([]);
 });
 
-test("a manager that ends right after any call to etcd finds what it did and goes on", async () => {
+test("a manager that is killed after any call to etcd continues where it stopped", async () => {
   await settled();
   let calls = 0;
   const dying = new Proxy(etcd, {
     get: (target, name) => {
       const value: unknown = Reflect.get(target, name);
-      if (typeof value !== "function" || !/^(add|promote|remove|move)/.test(String(name))) return value;
+      if (typeof value !== "function") return value;
+      if (!/^(add|promote|remove|move)/.test(String(name))) return value.bind(target) as unknown;
       return async (...args: unknown[]) => {
         await (value as (...all: unknown[]) => Promise<void>).apply(target, args);
-        // Every other call is the last thing its manager does.
+        // Every other call is the last one of its manager.
         if (calls++ % 2 === 0) throw new Error("killed");
       };
     },
@@ -220,7 +220,7 @@ test("a manager that ends right after any call to etcd finds what it did and goe
   expect(calls).toBeGreaterThan(6);
 });
 
-test("without a quorum nothing is removed, and a person is told what to do", async () => {
+test("without a quorum it removes nothing and reports what to do", async () => {
   await settled({ etcd: { replicas: 3 } });
   for (const name of ["etcd-1", "etcd-2"]) {
     await workloads.stop({ owner, name });
@@ -232,7 +232,7 @@ test("without a quorum nothing is removed, and a person is told what to do", asy
   expect(etcd.news()).toEqual([]);
 });
 
-test("members of etcd restart one at a time when their description changes", async () => {
+test("restarts the members of etcd one at a time when their specification changes", async () => {
   await settled({ etcd: { replicas: 3 } });
   workloads.news();
   const spec = { etcd: { replicas: 3, quotaBytes: 2 ** 28 } };
@@ -250,22 +250,22 @@ test("members of etcd restart one at a time when their description changes", asy
   expect(workloads.news()).toEqual(["restart etcd-1", "restart etcd-2"]);
 });
 
-test("a full etcd is compacted, defragmented and written to again by itself", async () => {
+test("compacts and defragments a full etcd, which then accepts writes again", async () => {
   await settled({ etcd: { quotaBytes: 2 ** 28 } });
   etcd.news();
-  Object.assign(etcd, { dbSize: 2 ** 28, dbSizeInUse: 2 ** 20, alarms: ["memberID:1 alarm:NOSPACE"] });
+  Object.assign(etcd, { dbSize: 2 ** 28, dbSizeInUse: 2 ** 20, errors: ["memberID:1 alarm:NOSPACE"] });
   const calm = await ensure({ etcd: { quotaBytes: 2 ** 28 } });
-  expect(calm.etcd, "looked at every minute").toBeUndefined();
+  expect(calm.etcd, "checked every minute").toBeUndefined();
   await clock.advance((calm.recheckAtMs ?? 0) - clock.now());
   const state = await ensure({ etcd: { quotaBytes: 2 ** 28 } });
   expect(etcd.news()).toEqual(["compact 42", "defragment leader", "disarm"]);
   expect(state.etcd).toBeUndefined();
 });
 
-test("an etcd that is full of what is in use says so until there is room, and is looked at often", async () => {
+test("reports an etcd that is full of live data until there is space, and checks it often", async () => {
   const spec = { etcd: { quotaBytes: 2 ** 28 } };
   await settled(spec);
-  Object.assign(etcd, { dbSize: 2 ** 28, compacted: 2 ** 28, alarms: ["memberID:1 alarm:NOSPACE"] });
+  Object.assign(etcd, { dbSize: 2 ** 28, compacted: 2 ** 28, errors: ["memberID:1 alarm:NOSPACE"] });
   await clock.advance(120_000);
   const full = await ensure(spec);
   expect(full.etcd?.reason).toBe("NoSpace");
@@ -277,28 +277,28 @@ test("an etcd that is full of what is in use says so until there is room, and is
   expect(etcd.news()).toContain("disarm");
 });
 
-test("with more than half of the quota in use etcd is looked at every 5 s, and at once when the quota changes", async () => {
+test("checks etcd every 5 s with more than half of the quota in use, and immediately when the quota changes", async () => {
   const changedTo = async (quotaBytes: number): Promise<PlacementState> => {
     for (let pass = 0; pass < 10; pass++) {
       const state = await ensure({ etcd: { quotaBytes } });
       if (state.upgrade === undefined) return state;
       await clock.advance(100);
     }
-    throw new Error("does not come to rest");
+    throw new Error("did not settle");
   };
   await settled({ etcd: { quotaBytes: 2 ** 29 } });
   Object.assign(etcd, { dbSize: 2 ** 27, dbSizeInUse: 2 ** 27 });
   const crowded = await changedTo(2 ** 28);
   expect((crowded.recheckAtMs ?? 0) - clock.now()).toBe(5000);
-  Object.assign(etcd, { dbSize: 2 ** 28, compacted: 2 ** 28, alarms: ["memberID:1 alarm:NOSPACE"] });
+  Object.assign(etcd, { dbSize: 2 ** 28, compacted: 2 ** 28, errors: ["memberID:1 alarm:NOSPACE"] });
   await clock.advance(5000);
   const full = await ensure({ etcd: { quotaBytes: 2 ** 28 } });
   expect(full.etcd?.reason).toBe("NoSpace");
   expect((full.recheckAtMs ?? 0) - clock.now(), "a defragmentation is a pause").toBe(15_000);
-  expect((await changedTo(2 ** 29)).etcd, "raised, it is well").toBeUndefined();
+  expect((await changedTo(2 ** 29)).etcd, "healthy with a larger quota").toBeUndefined();
 });
 
-test("unused space is given back by schedule and by share, the leader last", async () => {
+test("defragments by schedule and by share of unused space, the leader last", async () => {
   const spec = { etcd: { replicas: 3, defragment: { schedule: "0 * * * *" } } };
   await settled(spec);
   etcd.news();
@@ -314,7 +314,7 @@ test("unused space is given back by schedule and by share, the leader last", asy
   expect(etcd.news()).toEqual(["defragment", "defragment", "defragment leader"]);
 });
 
-test("rotating the CA restarts nothing that serves the API; rotating etcd's goes through a successor", async () => {
+test("rotating the cluster CA restarts no kube-apiserver; rotating etcd's CA uses a successor", async () => {
   await settled();
   workloads.news();
   const also = { certPem: authorities.frontProxy.certPem, keyPem: authorities.frontProxy.keyPem };
@@ -328,7 +328,7 @@ test("rotating the CA restarts nothing that serves the API; rotating etcd's goes
   );
 });
 
-test("a full disk is told with the cure, and nothing is lost", async () => {
+test("reports a full disk with what to do, and loses nothing", async () => {
   await settled();
   const ensure_ = workloads.ensure.bind(workloads);
   workloads.ensure = () =>
@@ -336,13 +336,13 @@ test("a full disk is told with the cure, and nothing is lost", async () => {
   const full = await ensure({ etcd: { quotaBytes: 2 ** 28 } });
   expect(full.problem).toEqual({
     reason: "DiskFull",
-    message: "ENOSPC: no space left on device, write; free space where the data directory lies",
+    message: "ENOSPC: no space left on device, write; free space in the file system of the data directory",
   });
   workloads.ensure = ensure_;
   expect((await settled()).apiReady).toBe(true);
 });
 
-test("data of another object of that name is not touched, and goes when that is asked for", async () => {
+test("keeps the data of an earlier object of the same name, and deletes it on request", async () => {
   const request = { owner, spec: { version: "v1.34.4" }, endpoint: undefined, objectUid: "first" };
   await placement.reserve(request);
   await placement.ensure({
@@ -366,10 +366,10 @@ test("data of another object of that name is not touched, and goes when that is 
 });
 
 test.each([
-  ["ENOSPC", "DiskFull", "free space where the data directory lies"],
+  ["ENOSPC", "DiskFull", "free space in the file system of the data directory"],
   ["EACCES", "FilesNotWritable", "make the data directory writable"],
   ["EADDRNOTAVAIL", "AddressNotUsable", "set spec.expose.bindAddress"],
-])("no port for %s is told as %s", async (code, reason, cure) => {
+])("reports a failed port allocation with %s as %s", async (code, reason, cure) => {
   const ports = new PortAllocator(root);
   ports.allocate = () => Promise.reject(Object.assign(new Error(`${code}: it failed`), { code }));
   restartManager(ports);
@@ -377,7 +377,7 @@ test.each([
   expect(reserved).toMatchObject({ type: "failed", reason, message: expect.stringContaining(cure) });
 });
 
-test("a damaged record does not keep a control plane from going", async () => {
+test("a damaged record does not block the deletion of a control plane", async () => {
   await settled();
   await writeFile(join(root, owner, "plane.json"), "{");
   await expect(ensure()).rejects.toThrow("plane.json cannot be read");

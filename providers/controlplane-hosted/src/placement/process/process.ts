@@ -14,8 +14,9 @@ import {
 } from "@capstan/etcd";
 import type { Binaries } from "@capstan/kubernetes-install";
 import { bindProblem, type PortAllocator, PortTakenError, type ProgramState, type UserIds } from "@capstan/workloads";
-import { etcdSettings } from "../etcd/change.ts";
 import { restoreBackup } from "../etcd/restore-backup.ts";
+import { etcdSettings } from "../etcd-upgrade/description.ts";
+import { recordEtcdEvent } from "../etcd-upgrade/record.ts";
 import type {
   ControlPlanePlan,
   PlacedObject,
@@ -66,39 +67,39 @@ export function stopRank(programName: string): number {
 
 /** Runs a control plane as supervised processes on this machine. */
 export class ProcessPlacement implements Placement {
-  private readonly options: ProcessPlacementOptions;
-  private readonly inputs: ProcessInputs;
-  private readonly etcd: ProcessEtcd;
-  private readonly apiservers: ProcessApiservers;
-  private readonly shared: SharedEtcds;
-  private readonly gate: TenantGate | undefined;
+  readonly #options: ProcessPlacementOptions;
+  readonly #inputs: ProcessInputs;
+  readonly #etcd: ProcessEtcd;
+  readonly #apiservers: ProcessApiservers;
+  readonly #shared: SharedEtcds;
+  readonly #gate: TenantGate | undefined;
 
   constructor(options: ProcessPlacementOptions) {
-    this.options = options;
-    this.gate = options.oneTenant === undefined ? undefined : new TenantGate(options.root, options.oneTenant);
-    this.inputs = new ProcessInputs(options);
-    this.etcd = new ProcessEtcd(options, this.inputs);
+    this.#options = options;
+    this.#gate = options.oneTenant === undefined ? undefined : new TenantGate(options.root, options.oneTenant);
+    this.#inputs = new ProcessInputs(options);
+    this.#etcd = new ProcessEtcd(options, this.#inputs);
     const { workloads, clock } = options;
-    const binDir = (version: string): Promise<string> => this.binDir(version);
-    this.apiservers = new ProcessApiservers({ workloads, clock, inputs: this.inputs, binDir });
-    this.shared = new SharedEtcds({ ...options, inputs: this.inputs, binDir });
+    const binDir = (version: string): Promise<string> => this.#binDir(version);
+    this.#apiservers = new ProcessApiservers({ workloads, clock, inputs: this.#inputs, binDir });
+    this.#shared = new SharedEtcds({ ...options, inputs: this.#inputs, binDir });
   }
 
   async reserve(request: ReserveRequest): Promise<Reservation> {
-    const refused = await this.gate?.admit(request.owner);
+    const refused = await this.#gate?.admit(request.owner);
     if (refused !== undefined) return failed("TenantsNotIsolated", refused);
-    const record = await readPlaneRecord(this.dir(request.owner));
+    const record = await readPlaneRecord(this.#dir(request.owner));
     const sharedName = request.spec.etcd?.shared?.name;
     const uid =
-      record.objectUid ?? (sharedName === undefined ? undefined : await this.shared.uidOf(sharedName, request.owner));
+      record.objectUid ?? (sharedName === undefined ? undefined : await this.#shared.uidOf(sharedName, request.owner));
     if (uid !== undefined && request.objectUid !== undefined && uid !== request.objectUid) {
-      if (request.discardLeftovers !== true) return leftover(this.dir(request.owner), uid);
+      if (request.discardLeftovers !== true) return leftover(this.#dir(request.owner), uid);
       await this.remove(request.owner, request);
     }
-    const bind = this.inputs.bindAddress(request.spec, request.endpoint?.host);
+    const bind = this.#inputs.bindAddress(request.spec, request.endpoint?.host);
     let port: number;
     try {
-      port = await this.inputs.apiPort(request.owner, bind, request.endpoint?.port);
+      port = await this.#inputs.apiPort(request.owner, bind, request.endpoint?.port);
     } catch (error) {
       const problem = asProblem(error);
       if (problem !== undefined) return failed(problem.reason, problem.message);
@@ -114,7 +115,7 @@ export class ProcessPlacement implements Placement {
       );
     }
     const endpoint = request.endpoint ?? { host: bind, port };
-    const running = (await this.options.workloads.list(request.owner)).some(
+    const running = (await this.#options.workloads.list(request.owner)).some(
       (state) => isApiserver(state.id.name) && state.pid !== undefined,
     );
     const listens = { host: bind, port: endpoint.port };
@@ -123,23 +124,23 @@ export class ProcessPlacement implements Placement {
       return problem === "EADDRINUSE"
         ? failed(
             "PortTaken",
-            `cannot listen on ${hostPort(bind, endpoint.port)}: ${problem}, another program has it; end that, or make the control plane with another port in spec.controlPlaneEndpoint`,
+            `cannot listen on ${hostPort(bind, endpoint.port)}: ${problem}, another program uses it; stop that program, or create the control plane with another port in spec.controlPlaneEndpoint`,
           )
         : failed(
             "AddressNotUsable",
             `cannot listen on ${hostPort(bind, endpoint.port)}: ${problem}; set spec.expose.bindAddress to an address of this machine`,
           );
-    // The address is free or our own program has it. A name is whatever its owner makes of it the next time.
+    // The address is free or used by our own program. The addresses of a host name may change at any time.
     if (isIPAddress(bind)) {
-      await keepAddress(this.dir(request.owner), listens);
-      this.options.gate?.serves(request.owner, listens);
+      await keepAddress(this.#dir(request.owner), listens);
+      this.#options.gate?.serves(request.owner, listens);
     }
     return { type: "reserved", endpoint };
   }
 
   async ensure(plan: ControlPlanePlan): Promise<PlacementState> {
     try {
-      return await this.run(plan);
+      return await this.#run(plan);
     } catch (error) {
       const problem = asProblem(error);
       if (problem === undefined) throw error;
@@ -148,18 +149,18 @@ export class ProcessPlacement implements Placement {
   }
 
   async observe(owner: string): Promise<PlacementState> {
-    const states = await this.options.workloads.list(owner);
+    const states = await this.#options.workloads.list(owner);
     const ready = states.filter(({ id, phase }) => isApiserver(id.name) && phase === "Ready").length;
     return { components: states.map(componentState), apiReady: ready > 0, readyReplicas: ready };
   }
 
   async snapshot(plan: ControlPlanePlan, file: string): Promise<void> {
-    const record = await readPlaneRecord(this.dir(plan.owner));
-    if (record.shared !== undefined) return await this.shared.export(record.shared, plan.owner, file);
-    const context = await this.inputs.context(plan, record);
-    const files = join(this.dir(plan.owner), apiserverName(0), "files");
+    const record = await readPlaneRecord(this.#dir(plan.owner));
+    if (record.shared !== undefined) return await this.#shared.export(record.shared, plan.owner, file);
+    const context = await this.#inputs.context(plan, record);
+    const files = join(this.#dir(plan.owner), apiserverName(0), "files");
     await saveSnapshot(
-      await this.binDir(record.etcdVersion ?? record.version ?? plan.version),
+      await this.#binDir(record.etcdVersion ?? record.version ?? plan.version),
       {
         endpoint: context.etcd[0]?.clientUrl ?? "",
         caFile: join(files, "etcd/ca.crt"),
@@ -171,63 +172,63 @@ export class ProcessPlacement implements Placement {
   }
 
   async hibernate(owner: string): Promise<PlacementState> {
-    await this.stopAll(owner);
-    return { components: (await this.options.workloads.list(owner)).map(componentState), apiReady: false };
+    await this.#stopAll(owner);
+    return { components: (await this.#options.workloads.list(owner)).map(componentState), apiReady: false };
   }
 
   async remove(owner: string, { spec }: Pick<PlacedObject, "spec">): Promise<string[]> {
-    // A record that is damaged must not keep a control plane from going.
-    const record = await readPlaneRecord(this.dir(owner)).catch((): PlaneRecord => ({}));
+    // A damaged record must not block the deletion of a control plane.
+    const record = await readPlaneRecord(this.#dir(owner)).catch((): PlaneRecord => ({}));
     const sharedName = record.shared ?? spec.etcd?.shared?.name;
-    await this.stopAll(owner);
-    if (sharedName !== undefined) await this.shared.remove(sharedName, owner);
-    await this.options.workloads.removeOwner(owner);
-    await this.options.userIds?.release(owner);
-    this.gate?.forget(owner);
-    this.inputs.forget(owner);
-    this.etcd.forget(owner);
-    this.options.gate?.serves(owner, undefined);
+    await this.#stopAll(owner);
+    if (sharedName !== undefined) await this.#shared.remove(sharedName, owner);
+    await this.#options.workloads.removeOwner(owner);
+    await this.#options.userIds?.release(owner);
+    this.#gate?.forget(owner);
+    this.#inputs.forget(owner);
+    this.#etcd.forget(owner);
+    this.#options.gate?.serves(owner, undefined);
     return [];
   }
 
   subscribe(listener: (owner: string) => void): () => void {
-    return this.options.workloads.subscribe((id) => {
-      for (const owner of this.shared.concerned(id.owner)) listener(owner);
+    return this.#options.workloads.subscribe((id) => {
+      for (const owner of this.#shared.concerned(id.owner)) listener(owner);
     });
   }
 
-  private async run(plan: ControlPlanePlan): Promise<PlacementState> {
-    const folder = this.dir(plan.owner);
+  async #run(plan: ControlPlanePlan): Promise<PlacementState> {
+    const folder = this.#dir(plan.owner);
     const record = await readPlaneRecord(folder);
     const save = saver(folder, record);
     if (plan.objectUid !== undefined) record.objectUid = plan.objectUid;
     const sharedName = sharedEtcdOf(plan, record);
-    await this.etcd.takeBack(plan.owner, record);
-    const restoring = sharedName === undefined ? await this.restoreDue(plan, record) : false;
+    await this.#etcd.takeBack(plan.owner, record);
+    const restoring = sharedName === undefined ? await this.#restoreDue(plan, record) : false;
     if (sharedName === undefined && (restoring || record.members === undefined))
       record.members = firstMembers(plan.spec.etcd?.replicas ?? 1);
-    const refusal = await this.beginUpgrade(plan, record);
+    const refusal = await this.#beginUpgrade(plan, record);
     const version = record.version ?? plan.version;
-    const dir = await this.binDir(version);
+    const dir = await this.#binDir(version);
     const replicas = Math.max(plan.spec.replicas ?? 1, 1);
     const names = Array.from({ length: replicas }, (_, index) => apiserverName(index));
-    const store = sharedName === undefined ? undefined : await this.runShared(sharedName, plan, record);
+    const store = sharedName === undefined ? undefined : await this.#runShared(sharedName, plan, record);
     if (store !== undefined && store.access === undefined) {
       await save();
       const { states, trouble, recheckAtMs } = store;
       const etcd = trouble === undefined ? {} : { etcd: trouble };
       return { components: states.map(componentState), apiReady: false, recheckAtMs, ...etcd };
     }
-    // Once something serves a successor can be needed at any time.
+    // Once it serves, a successor can be needed at any time.
     const served = [...names, ...(record.version === undefined ? [] : [SUCCESSOR])];
-    const input = await this.inputs.of(plan, record, served, store?.access);
+    const input = await this.#inputs.of(plan, record, served, store?.access);
 
-    if (restoring) await this.restore(plan, record, input, dir);
+    if (restoring) await this.#restore(plan, record, input, dir);
     await save();
     const runEtcd: Promise<EtcdRun> | EtcdRun =
-      store === undefined ? this.runEtcd(plan, record, input, save) : { states: store.states };
-    const runApiservers = () => this.apiservers.run(plan, record, input, names, folder);
-    // The first time nobody waits for anybody; kube-apiserver takes longer to reach for etcd than etcd to be there.
+      store === undefined ? this.#runEtcd(plan, record, input, save) : { states: store.states };
+    const runApiservers = () => this.#apiservers.run(plan, record, input, names, folder);
+    // The first start is concurrent; kube-apiserver takes longer to connect to etcd than etcd takes to start.
     const [{ states: etcd, restarting, recheckMs: etcdRecheckMs }, { apiservers, upgrade, recheckMs }] =
       record.version === undefined
         ? await Promise.all([runEtcd, runApiservers()])
@@ -238,51 +239,51 @@ export class ProcessPlacement implements Placement {
       record.etcdVersion ??= plan.version;
       record.hadData = true;
     }
-    const later = await this.runLater(plan, record, input, ready > 0);
+    const later = await this.#runLater(plan, record, input, ready > 0);
     const settled = ready > 0 && upgrade === undefined;
-    const kept: Omit<EtcdReport, "states"> = store ?? (await this.etcd.keep(plan, record, input, etcd, settled));
+    const kept: Omit<EtcdReport, "states"> = store ?? (await this.#etcd.keep(plan, record, input, etcd, settled));
     await save();
     const pending = refusal ?? upgradeRefused(plan, record) ?? upgrade ?? kept.pending ?? restarting;
-    const { clock } = this.options;
+    const { clock } = this.#options;
     const soonMs = Math.min(recheckMs ?? Infinity, etcdRecheckMs ?? Infinity);
     return {
       components: [...etcd, ...apiservers, ...later].map(componentState),
       apiReady: ready > 0,
       readyReplicas: ready,
       ...(ready > 0 ? { version: record.version ?? plan.version } : {}),
-      ...(pending === undefined ? {} : { upgrade: pending }),
-      ...(kept.trouble === undefined ? {} : { etcd: kept.trouble }),
-      recheckAtMs: Math.min(this.inputs.renewalMs(plan.owner), clock.now() + soonMs, kept.recheckAtMs),
+      upgrade: pending,
+      etcd: kept.trouble,
+      recheckAtMs: Math.min(this.#inputs.renewalMs(plan.owner), clock.now() + soonMs, kept.recheckAtMs),
     };
   }
 
-  /** etcd first: kube-apiservers follow an upgrade only when it serves, and not at all when it had to be taken back. */
-  private async runEtcd(
+  /** etcd first: kube-apiservers follow an upgrade only when it serves, and not at all if it was rolled back. */
+  async #runEtcd(
     plan: ControlPlanePlan,
     record: PlaneRecord,
     input: ProgramInput,
     save: () => Promise<void>,
   ): Promise<EtcdRun> {
     const version = record.etcdVersion ?? record.version ?? plan.version;
-    const binDir = (of: string): Promise<string> => this.binDir(of);
-    const ran = await this.etcd.run(plan, version, { record, input, binDir, save });
+    const binDir = (of: string): Promise<string> => this.#binDir(of);
+    const ran = await this.#etcd.run(plan, version, { record, input, binDir, save });
     const { upgrade } = record;
     if (upgrade?.stage !== "etcd") return ran;
     if (record.refused?.version === upgrade.to) delete record.upgrade;
     else if (record.etcdServes?.version === version)
-      record.upgrade = { ...upgrade, stage: "trial", sinceMs: this.options.clock.now() };
+      record.upgrade = { ...upgrade, stage: "trial", sinceMs: this.#options.clock.now() };
     return ran;
   }
 
-  /** The part of a shared etcd that is this control plane's; a backup is put there while nobody uses it. */
-  private async runShared(name: string, plan: ControlPlanePlan, record: PlaneRecord): Promise<SharedEtcdReport> {
+  /** The part of a shared etcd that belongs to this control plane; a backup is restored to it while nothing uses it. */
+  async #runShared(name: string, plan: ControlPlanePlan, record: PlaneRecord): Promise<SharedEtcdReport> {
     record.shared = name;
     record.members = [];
     const due = plan.restore !== undefined && plan.restore.name !== record.restored;
-    const known = await this.shared.uidOf(name, plan.owner);
+    const known = await this.#shared.uidOf(name, plan.owner);
     const version = record.version ?? plan.version;
-    const store = await this.shared.ensure(name, plan, version, record.hadData === true);
-    // An etcd that was begun anew has nothing of what was restored before.
+    const store = await this.#shared.ensure(name, plan, version, record.hadData === true);
+    // A new shared etcd has none of the data that was restored before.
     const lost = plan.restore !== undefined && record.hadData === true && known === undefined;
     if (plan.restore === undefined || !(due || lost) || store.access === undefined) return store;
     if (!store.ready) return { ...withoutAccess(store) };
@@ -290,17 +291,17 @@ export class ProcessPlacement implements Placement {
     if (!(await isExport(file)))
       throw new PlacementProblem(
         "BackupNotUsable",
-        `${plan.restore.name} is a snapshot of a whole etcd, which cannot become a part of a shared one; restore it into a control plane without spec.etcd.shared`,
+        `${plan.restore.name} is a snapshot of a whole etcd, which cannot be restored into a shared one; restore it into a control plane without spec.etcd.shared`,
       );
-    await this.stopAll(plan.owner);
-    await this.shared.restore(name, plan.owner, file);
+    await this.#stopAll(plan.owner);
+    await this.#shared.restore(name, plan.owner, file);
     record.restored = plan.restore.name;
     record.hadData = true;
     return store;
   }
 
-  /** Decides whether to leave for another version, and keeps a backup before anything changes. */
-  private async beginUpgrade(
+  /** Decides whether an upgrade may start, and takes a backup before anything changes. */
+  async #beginUpgrade(
     plan: ControlPlanePlan,
     record: PlaneRecord,
   ): Promise<{ reason: string; message: string } | undefined> {
@@ -308,8 +309,8 @@ export class ProcessPlacement implements Placement {
     if (plan.version === record.version) {
       if (record.refused?.configuration === undefined) delete record.refused;
       if (record.upgrade === undefined || record.upgrade.configuration !== undefined) return undefined;
-      await this.options.workloads.remove({ owner: plan.owner, name: SUCCESSOR });
-      // etcd does not change for nothing; one that runs with the data already stays, as it may have written to it.
+      await this.#options.workloads.remove({ owner: plan.owner, name: SUCCESSOR });
+      // etcd does not change without need; one that already runs with the data stays, because it may have written to it.
       const { etcdServes, etcdChange } = record;
       if (record.upgrade.stage === "etcd" && etcdServes !== undefined && etcdChange?.stage !== "roll")
         record.etcdVersion = etcdServes.version;
@@ -319,11 +320,11 @@ export class ProcessPlacement implements Placement {
     const refused = upgradeRefused(plan, record);
     if (refused !== undefined) return refused;
     if (record.upgrade?.to === plan.version) return undefined;
-    const found = await this.options.binaries.find(plan.version);
+    const found = await this.#options.binaries.find(plan.version);
     if ("missing" in found)
       return {
         reason: "BinariesMissing",
-        message: `${found.missing}; ${record.version} goes on serving; ${found.cure}`,
+        message: `${found.missing}; ${record.version} keeps serving; ${found.cure}`,
       };
     const held = plan.upgradeRefusal?.();
     if (held !== undefined) return held;
@@ -331,122 +332,121 @@ export class ProcessPlacement implements Placement {
       await plan.backUp?.(`before-${plan.version}`);
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);
-      return { reason: "BackupFailed", message: `No upgrade without a backup, and that failed: ${why}` };
+      return { reason: "BackupFailed", message: `The upgrade needs a backup first, and taking it failed: ${why}` };
     }
-    if (record.upgrade !== undefined) await this.options.workloads.remove({ owner: plan.owner, name: SUCCESSOR });
+    if (record.upgrade !== undefined) await this.#options.workloads.remove({ owner: plan.owner, name: SUCCESSOR });
     const serves = record.etcdVersion ?? record.version;
-    const before = await etcdVersionOf(await this.binDir(serves)).catch(() => undefined);
-    // etcd goes first, as with kubeadm, and only if there is another one.
+    const before = await etcdVersionOf(await this.#binDir(serves)).catch(() => undefined);
+    // etcd is upgraded first, as with kubeadm, and only if the version has another one.
     const changes = before === undefined || (await etcdVersionOf(found.dir)) !== before;
     if (changes) {
-      record.etcdServes ??= { version: serves, settings: etcdSettings(plan.spec) };
+      recordEtcdEvent(record, { type: "served", as: { version: serves, settings: etcdSettings(plan.spec) } });
       record.etcdVersion = plan.version;
     }
     const stage = changes && record.shared === undefined ? "etcd" : "trial";
-    record.upgrade = { to: plan.version, stage, sinceMs: this.options.clock.now(), rolled: 0 };
+    record.upgrade = { to: plan.version, stage, sinceMs: this.#options.clock.now(), rolled: 0 };
     return undefined;
   }
 
-  /** kube-controller-manager gives up after ten seconds without an API: it starts when there is one, the scheduler too. */
-  private async runLater(
+  /** kube-controller-manager gives up after ten seconds without an API: so it and kube-scheduler start after it. */
+  async #runLater(
     plan: ControlPlanePlan,
     record: PlaneRecord,
     input: ProgramInput,
     apiReady: boolean,
   ): Promise<ProgramState[]> {
-    const { workloads } = this.options;
+    const { workloads } = this.#options;
     const known = (await workloads.list(plan.owner)).filter((state) => stopRank(state.id.name) < 2);
     const started = known.some((state) => state.phase !== "Stopped");
     if (!apiReady) return started ? known : [];
-    const dir = await this.binDir(record.version ?? plan.version);
+    const dir = await this.#binDir(record.version ?? plan.version);
     return [
       await workloads.ensure(controllerManagerProgram(input, dir)),
       await workloads.ensure(schedulerProgram(input, dir)),
     ];
   }
 
-  /** Whether data is to come from a backup now. Data is never silently begun anew where there was some. */
-  private async restoreDue(plan: ControlPlanePlan, record: PlaneRecord): Promise<boolean> {
+  /** Whether to restore data from a backup now. Lost data is never silently replaced with empty data. */
+  async #restoreDue(plan: ControlPlanePlan, record: PlaneRecord): Promise<boolean> {
     const indexes = (record.members ?? []).map(({ index }) => index);
-    const present = await Promise.all(indexes.map((index) => this.etcd.hasData(plan.owner, index)));
+    const present = await Promise.all(indexes.map((index) => this.#etcd.hasData(plan.owner, index)));
     const allLost = !present.includes(true);
     if (plan.restore !== undefined && (plan.restore.name !== record.restored || allLost)) return true;
     if (record.hadData !== true || !allLost) return false;
-    const folders = indexes.map((index) => this.etcd.dataDir(plan.owner, index));
+    const folders = indexes.map((index) => this.#etcd.dataDir(plan.owner, index));
     throw new PlacementProblem(
       "DataLost",
-      `the data of etcd is gone from ${folders.join(", ")}; set spec.etcd.restoreFrom to a backup, or delete this control plane`,
+      `the data of etcd is missing from ${folders.join(", ")}; refusing to start from an empty data directory: set spec.etcd.restoreFrom to a backup, or delete this control plane`,
     );
   }
 
-  private async restore(plan: ControlPlanePlan, record: PlaneRecord, input: ProgramInput, dir: string): Promise<void> {
+  async #restore(plan: ControlPlanePlan, record: PlaneRecord, input: ProgramInput, dir: string): Promise<void> {
     const { restore } = plan;
     if (restore === undefined) return;
     const file = await restore.snapshotFile();
     if (await isExport(file))
       throw new PlacementProblem(
         "BackupNotUsable",
-        `${restore.name} is a part of a shared etcd; restore it into a control plane with spec.etcd.shared`,
+        `${restore.name} is a backup of a part of a shared etcd; restore it into a control plane with spec.etcd.shared`,
       );
     const members = input.context.etcd.map((member, index) => ({
       member,
-      dataDir: this.etcd.dataDir(plan.owner, index),
+      dataDir: this.#etcd.dataDir(plan.owner, index),
     }));
     for (const { member, dataDir } of members)
       await restoreBackup(dir, file, dataDir, member, input.context.etcd, restore.name);
-    await this.stopAll(plan.owner);
+    await this.#stopAll(plan.owner);
     for (const { dataDir } of members) await adoptRestored(dataDir);
-    // With other data an earlier change of etcd says nothing any more.
-    delete record.etcdServes;
-    delete record.etcdChange;
+    // Earlier changes of etcd do not apply to restored data.
+    recordEtcdEvent(record, { type: "dataReplaced" });
     record.restored = restore.name;
     record.hadData = true;
   }
 
-  private async stopAll(owner: string): Promise<void> {
-    const states = await this.options.workloads.list(owner);
+  async #stopAll(owner: string): Promise<void> {
+    const states = await this.#options.workloads.list(owner);
     states.sort((a, b) => stopRank(a.id.name) - stopRank(b.id.name));
-    for (const state of states) await this.options.workloads.stop(state.id);
+    for (const state of states) await this.#options.workloads.stop(state.id);
   }
 
-  private async binDir(version: string): Promise<string> {
-    const found = await this.options.binaries.find(version);
+  async #binDir(version: string): Promise<string> {
+    const found = await this.#options.binaries.find(version);
     if ("missing" in found) throw new PlacementProblem("BinariesMissing", `${found.missing}; ${found.cure}`);
     return found.dir;
   }
 
-  private dir(owner: string): string {
-    return join(this.options.root, owner);
+  #dir(owner: string): string {
+    return join(this.#options.root, owner);
   }
 }
 
-/** The shared etcd that holds the data, if one does; where data once lies it stays. */
+/** The shared etcd that holds the data, if one does; data is never moved. */
 function sharedEtcdOf(plan: ControlPlanePlan, record: PlaneRecord): string | undefined {
   const wanted = plan.spec.etcd?.shared?.name;
   if (record.version === undefined || record.shared === wanted) return wanted;
   const where = record.shared === undefined ? "an etcd of its own" : `the shared etcd ${record.shared}`;
   throw new PlacementProblem(
     "EtcdFixed",
-    `the data lies in ${where} and cannot be moved; set spec.etcd.shared back, or make a new control plane`,
+    `the data is stored in ${where} and cannot be moved; set spec.etcd.shared back, or create a new control plane`,
   );
 }
 
-/** An upgrade that failed is not tried again by itself. */
+/** A failed upgrade is not retried automatically. */
 function upgradeRefused(plan: ControlPlanePlan, { refused, version }: PlaneRecord): PlacementState["upgrade"] {
   if (refused === undefined || refused.configuration !== undefined || refused.version !== plan.version)
     return undefined;
   return {
     reason: "UpgradeFailed",
-    message: `${refused.message}; ${version} goes on serving. Set spec.version back to it, correct what is wrong and try again`,
+    message: `${refused.message}; ${version} keeps serving. Set spec.version back to it, correct what is wrong and try again`,
   };
 }
 
-/** Nothing may use it before the backup is there. */
+/** Nothing may use the data before the backup is restored. */
 function withoutAccess({ access: _access, ...report }: SharedEtcdReport): SharedEtcdReport {
   return report;
 }
 
-/** Writes the record when it is another one than was read or written last: a steady control plane writes nothing. */
+/** Writes the record if it differs from the last one read or written: a steady control plane writes nothing. */
 function saver(folder: string, record: PlaneRecord): () => Promise<void> {
   let saved = JSON.stringify(record);
   return async () => {
@@ -461,7 +461,7 @@ function asProblem(error: unknown): { reason: string; message: string } | undefi
   if (error instanceof PlacementProblem) return { reason: error.reason, message: error.message };
   const { code, message } = error as NodeJS.ErrnoException;
   if (code === "ENOSPC" || code === "EDQUOT")
-    return { reason: "DiskFull", message: `${message}; free space where the data directory lies` };
+    return { reason: "DiskFull", message: `${message}; free space in the file system of the data directory` };
   if (code === "EACCES" || code === "EPERM" || code === "EROFS")
     return { reason: "FilesNotWritable", message: `${message}; make the data directory writable for the manager` };
   return undefined;
@@ -470,7 +470,7 @@ function asProblem(error: unknown): { reason: string; message: string } | undefi
 function leftover(dir: string, uid: string): Reservation {
   return failed(
     "LeftoverData",
-    `${dir} holds the data of an earlier control plane of that name (uid ${uid}); choose another name, move the folder away, or set the annotation capstan.dev/leftover-data: discard to throw it away`,
+    `${dir} holds the data of an earlier control plane of that name (uid ${uid}); choose another name, move the folder away, or set the annotation capstan.dev/leftover-data: discard to delete it`,
   );
 }
 

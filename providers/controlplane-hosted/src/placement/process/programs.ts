@@ -73,7 +73,7 @@ export function apiserverProgram(input: ProgramInput, dir: string, name: string,
   return program(input, name, join(dir, "kube-apiserver"), {
     args: kubeApiserverArguments(context),
     secretFiles: { ...files, ...input.plan.userFiles.apiServer },
-    // kube-apiserver reads these again by itself; the service account's keys and whom it trusts as etcd are what it does not.
+    // kube-apiserver reloads these, but not the service account keys and the CA of etcd.
     reloadedFiles: [
       ENCRYPTION_FILE,
       ...Object.keys(files).filter((file) => !file.startsWith("sa.") && file !== "etcd/ca.crt"),
@@ -81,7 +81,7 @@ export function apiserverProgram(input: ProgramInput, dir: string, name: string,
     probe: {
       url: `https://${hostPort(loopbackOf(context.bindAddress), port)}/readyz`,
       servedBy: servingName(name),
-      // It lists Services over its own address once, and would wait three minutes before it does so again, but ends after one.
+      // It lists Services over its own address once and would retry after three minutes, but exits after one.
       checkedOnce: "poststarthook/start-service-ip-repair-controllers",
     },
     dataDir: true,

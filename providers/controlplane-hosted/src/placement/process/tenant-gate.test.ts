@@ -34,13 +34,13 @@ function start(options: { oneTenant?: string }): void {
 
 const reserve = (owner: string): Promise<Reservation> => placement.reserve({ owner, spec, endpoint: undefined });
 
-/** What a control plane leaves on disk once it was started. */
+/** Creates what a started control plane leaves on disk. */
 async function started(owner: string): Promise<void> {
   await mkdir(join(root, owner), { recursive: true });
   await writeFile(join(root, owner, "plane.json"), "{}");
 }
 
-test("a manager that cannot isolate hosts one namespace and refuses a second one, with the cure", async () => {
+test("a manager that cannot isolate processes hosts one namespace and rejects a second one, with what to do", async () => {
   expect(await reserve("team-a/one")).toMatchObject({ type: "reserved" });
   expect(await reserve("team-a/two")).toMatchObject({ type: "reserved" });
   expect(await reserve("team-b/one")).toEqual({
@@ -52,7 +52,7 @@ test("a manager that cannot isolate hosts one namespace and refuses a second one
   });
 });
 
-test("it knows the namespace after a restart, and of two that come at once lets one in", async () => {
+test("knows the namespace after a restart, and admits one of two concurrent control planes", async () => {
   await started("team-a/one");
   start(NOT_ROOT);
   expect(await reserve("team-b/one")).toMatchObject({ reason: "TenantsNotIsolated" });
@@ -61,13 +61,13 @@ test("it knows the namespace after a restart, and of two that come at once lets 
   expect(both.map(({ type }) => type).toSorted()).toEqual(["failed", "reserved"]);
 });
 
-test("when the last control plane of a namespace is deleted another namespace may have one", async () => {
+test("another namespace may have a control plane once the last one of a namespace is deleted", async () => {
   await reserve("team-a/one");
   await placement.remove("team-a/one", { spec });
   expect(await reserve("team-b/one")).toMatchObject({ type: "reserved" });
 });
 
-test("control planes that were there before are not refused, and shared etcds are no tenants", async () => {
+test("accepts existing control planes, and does not count shared etcds as tenants", async () => {
   for (const owner of ["team-a/one", "team-b/one", "shared_etcd/store"]) await started(owner);
   start(NOT_ROOT);
   expect(await reserve("team-a/one")).toMatchObject({ type: "reserved" });
@@ -77,7 +77,7 @@ test("control planes that were there before are not refused, and shared etcds ar
   expect(await reserve("team-a/two")).toMatchObject({ type: "reserved" });
 });
 
-test("trusted or isolated tenants are not counted", async () => {
+test("does not limit trusted or isolated tenants", async () => {
   start({});
   expect(await reserve("team-a/one")).toMatchObject({ type: "reserved" });
   expect(await reserve("team-b/one")).toMatchObject({ type: "reserved" });

@@ -10,7 +10,7 @@ import { STORE_BYTES } from "./tenant-quota.ts";
 /** Name of etcd's root user. */
 export const ADMINISTRATOR = "root";
 
-/** What does not change a shared etcd when it changes: only etcd's part of a plan counts. */
+/** Fields that do not affect a shared etcd: only etcd's part of a plan does. */
 const VERSION = "v1.34.0";
 
 /** Returns the program input of a shared etcd, which is a control plane that consists only of etcd. */
@@ -33,7 +33,7 @@ export async function storeInput(store: {
   const network = clusterNetwork(undefined);
   const specs = certificateSpecs({ version: VERSION, network, endpointHost: "", extraSANs: [], etcdSANs: [] })
     .filter(({ issuer }) => issuer === "etcd")
-    // etcd's gateway turns away who has a name in its certificate, since it would not be who the name says.
+    // etcd's gateway rejects clients whose certificate has a common name, because it would act as a user of that name.
     .map((spec) =>
       spec.name === "apiserver-etcd-client" ? { ...spec, commonName: "", organizations: ["capstan"] } : spec,
     );
@@ -51,7 +51,7 @@ export async function storeInput(store: {
       version: VERSION,
       etcd: {
         quotaBytes: STORE_BYTES,
-        // No tenant may, and without it old revisions would stay.
+        // Tenants must not compact, and without compaction old revisions would stay.
         extraArgs: [
           { name: "auto-compaction-mode", value: "periodic" },
           { name: "auto-compaction-retention", value: "5m" },

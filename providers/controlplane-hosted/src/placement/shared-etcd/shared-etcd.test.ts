@@ -5,9 +5,8 @@ import { join } from "node:path";
 import { seededRandom, VirtualClock } from "@capstan/apimachinery";
 import { type Authorities, clusterNetwork } from "@capstan/controlplane";
 import { createCertificateAuthority, createServiceAccountKey, parseCertificate } from "@capstan/pki";
-import { PortAllocator, UserIds } from "@capstan/workloads";
+import { PortAllocator, SimulatedEtcd, UserIds } from "@capstan/workloads";
 import { afterEach, beforeAll, beforeEach, expect, test } from "vitest";
-import { FakeEtcd } from "../../contract-suite/fake-etcd.ts";
 import { FakeTenants } from "../../testing/fake-tenants.ts";
 import { FakeWorkloads } from "../../testing/fake-workloads.ts";
 import { leafFile } from "../leaf-store.ts";
@@ -52,7 +51,7 @@ afterEach(async () => {
 });
 
 function restartManager(): void {
-  const etcd = new FakeEtcd();
+  const etcd = new SimulatedEtcd();
   workloads.onStart = async (program) => etcd.start(program);
   placement = new ProcessPlacement({
     root,
@@ -102,7 +101,7 @@ const store = "shared_etcd/main";
 const record = async (): Promise<SharedEtcdRecord> =>
   JSON.parse(await readFile(join(root, store, "shared.json"), "utf8")) as SharedEtcdRecord;
 
-test("two control planes share one etcd, each below a prefix of its own and with a name of its own", async () => {
+test("two control planes share one etcd, each with its own prefix and user", async () => {
   expect((await ensure("default/c1")).apiReady).toBe(true);
   expect((await ensure("default/c2")).apiReady).toBe(true);
   const etcds = [...workloads.running.values()].filter(({ program }) => program.id.name === "etcd");
@@ -127,7 +126,7 @@ test("two control planes share one etcd, each below a prefix of its own and with
         expect(parseCertificate(text).subject.commonName, `${name}: nothing that poses as etcd`).not.toMatch(
           /^(etcd|root)$/,
         );
-  // Nor is one made for it: the shared authority signs nothing else for a tenant.
+  // Nor is one issued: the shared CA signs nothing else for a tenant.
   const made = await leafFile(join(root, "default/c1")).load();
   expect(Object.keys(JSON.parse(made ?? "{}")).filter((name) => name.includes("etcd"))).toEqual([
     "apiserver-etcd-client",
@@ -139,7 +138,7 @@ test("two control planes share one etcd, each below a prefix of its own and with
   expect(workloads.news(), "a second pass does nothing").toEqual([]);
 });
 
-test("kube-apiserver is not started before etcd has let it in", async () => {
+test("does not start kube-apiserver before etcd has granted it access", async () => {
   workloads.fate = ({ id }) => (id.owner === store ? { phase: "Starting" } : undefined);
   const state = await ensure("default/c1");
   expect(state.apiReady).toBe(false);
@@ -148,12 +147,12 @@ test("kube-apiserver is not started before etcd has let it in", async () => {
   expect((await ensure("default/c1")).apiReady).toBe(true);
 });
 
-test("no prefix begins another", () => {
+test("no prefix is a prefix of another", () => {
   expect("/default/c10/".startsWith(tenantOf("default/c1").prefix)).toBe(false);
   expect(tenantOf("a/b-c")).not.toEqual(tenantOf("a-b/c"));
 });
 
-test("a tenant that goes takes its data along and no other's; with the last one etcd goes", async () => {
+test("deletes the data of a deleted tenant only; deletes etcd with the last tenant", async () => {
   await ensure("default/c1");
   await ensure("default/c10");
   tenants.data.set("/default/c1/x", "1");
@@ -166,28 +165,28 @@ test("a tenant that goes takes its data along and no other's; with the last one 
   expect(workloads.running.size).toBe(0);
   expect(existsSync(join(root, store))).toBe(false);
   const claims = (await readdir(join(programs, "user-ids"))).map((name) => join(programs, "user-ids", name));
-  expect(claims, "the highest id, which says from where to count").toHaveLength(1);
+  expect(claims, "the highest id, from which to count").toHaveLength(1);
   expect(await readFile(claims[0] ?? "", "utf8"), "taken by no one").toBe("");
 });
 
-test("deletion does not wait for an etcd that is down; the data goes when it is back, before the name is used again", async () => {
+test("deletion does not wait for an unavailable etcd; the data is deleted when it recovers, before the name is reused", async () => {
   await ensure("default/c1");
   await ensure("default/c2");
   tenants.data.set("/default/c1/secret", "old");
   tenants.down = true;
   expect(await remove("default/c1")).toEqual([]);
   const reserved = await placement.reserve(plan("default/c1", {}, { objectUid: "another" }));
-  expect(reserved.type, "what is on its way out is nobody's").toBe("reserved");
+  expect(reserved.type, "data to be deleted has no owner").toBe("reserved");
   tenants.down = false;
   const state = await ensure("default/c1", {}, { objectUid: "another" });
   expect(state.apiReady).toBe(true);
   expect(tenants.data.size).toBe(0);
 });
 
-test("more than its quota can only be read, until the quota is raised", async () => {
+test("a tenant above its quota is read-only until the quota is raised", async () => {
   await ensure("default/c1", { quotaBytes: 16 * MIB });
   tenants.data.set("/default/c1/big", "x".repeat(17 * MIB));
-  expect((await ensure("default/c1", { quotaBytes: 16 * MIB })).etcd, "not looked at in every pass").toBeUndefined();
+  expect((await ensure("default/c1", { quotaBytes: 16 * MIB })).etcd, "not measured in every pass").toBeUndefined();
   await clock.advance(60_000);
   const state = await ensure("default/c1", { quotaBytes: 16 * MIB });
   expect(state.etcd?.reason).toBe("QuotaExceeded");
@@ -199,7 +198,7 @@ test("more than its quota can only be read, until the quota is raised", async ()
   expect(tenants.users.get("tenant:default/c1")).toBe("write");
 });
 
-test("what a neighbour has does not count", async () => {
+test("does not count the data of other tenants", async () => {
   await ensure("default/c1", { quotaBytes: 16 * MIB });
   await ensure("default/c2");
   tenants.data.set("/default/c2/big", "x".repeat(20 * MIB));
@@ -207,18 +206,18 @@ test("what a neighbour has does not count", async () => {
   expect((await ensure("default/c1", { quotaBytes: 16 * MIB })).etcd).toBeUndefined();
 });
 
-test("no more is promised than there is", async () => {
+test("does not reserve more than the total size", async () => {
   await ensure("default/c1", { quotaBytes: 5120 * MIB });
   const state = await ensure("default/c2", { quotaBytes: 2048 * MIB });
   expect(state.problem?.reason).toBe("SharedEtcdFull");
   expect(Object.keys((await record()).tenants)).toEqual(["default/c1"]);
   expect((await ensure("default/c2")).apiReady).toBe(true);
   const raised = await ensure("default/c2", { quotaBytes: 2048 * MIB });
-  expect(raised.apiReady, "goes on with what it has").toBe(true);
+  expect(raised.apiReady, "continues with its quota").toBe(true);
   expect(raised.etcd?.reason).toBe("SharedEtcdFull");
 });
 
-test("a backup is the tenant's part, and comes back alone, also under another name", async () => {
+test("backs up and restores only the tenant's part, also under another name", async () => {
   await ensure("default/c1");
   await ensure("default/c2");
   tenants.data.set("/default/c1/a", "1");
@@ -243,7 +242,7 @@ test("a backup is the tenant's part, and comes back alone, also under another na
   expect(tenants.data.get("/default/c3/a")).toBe("1");
 });
 
-test("backups of the one kind are refused by the other, and nothing is stopped", async () => {
+test("rejects backups of the other kind of etcd, and stops nothing", async () => {
   await ensure("default/c1");
   const whole = join(root, "whole");
   await writeFile(whole, "a snapshot of etcd");
@@ -258,19 +257,19 @@ test("backups of the one kind are refused by the other, and nothing is stopped",
   expect(workloads.news()).toEqual([]);
 });
 
-test("a shared etcd that lost its data is not begun anew, and one begun anew takes nobody without a backup", async () => {
+test("does not start a shared etcd empty that lost its data; a new one requires a backup of each earlier tenant", async () => {
   await ensure("default/c1");
   await rm(join(root, store, "etcd/data"), { recursive: true });
   expect((await ensure("default/c1")).problem?.reason).toBe("DataLost");
   const password = (await record()).rootPassword;
   await workloads.removeOwner(store);
   expect((await ensure("default/c1")).problem?.reason).toBe("DataLost");
-  expect((await ensure("default/c2")).apiReady, "another is welcome").toBe(true);
-  expect(tenants.secured, "the new one too asks who somebody is").toBe(2);
+  expect((await ensure("default/c2")).apiReady, "accepts another tenant").toBe(true);
+  expect(tenants.secured, "the new one authenticates clients too").toBe(2);
   expect((await record()).rootPassword).not.toBe(password);
 });
 
-test("data stays where it is: shared is neither added nor changed later", async () => {
+test("does not move data: shared is neither added nor changed later", async () => {
   await ensure("default/c1");
   expect((await ensure("default/c1", { shared: { name: "other" } })).problem?.reason).toBe("EtcdFixed");
   expect((await placement.ensure({ ...plan("default/c1"), spec: { version: "v1.34.4" } })).problem?.reason).toBe(
@@ -278,7 +277,7 @@ test("data stays where it is: shared is neither added nor changed later", async 
   );
 });
 
-test("what an earlier control plane of that name left in a shared etcd is not taken for its own", async () => {
+test("does not use what an earlier control plane of the same name left in a shared etcd", async () => {
   await ensure("default/c1");
   await ensure("default/c2");
   await rm(join(root, "default/c1"), { recursive: true });
@@ -289,7 +288,7 @@ test("what an earlier control plane of that name left in a shared etcd is not ta
   expect(tenants.data.size).toBe(0);
 });
 
-test("etcd is replaced when a tenant brings a newer one, and not by an older tenant", async () => {
+test("replaces etcd for a tenant with a newer version, and not for one with an older", async () => {
   await ensure("default/c1");
   workloads.news();
   await ensure("default/c2", {}, { version: "v1.34.5" });
@@ -300,7 +299,7 @@ test("etcd is replaced when a tenant brings a newer one, and not by an older ten
   expect(workloads.news()).toEqual([]);
 });
 
-test("a change of the shared etcd concerns all its tenants", async () => {
+test("a change of the shared etcd affects all its tenants", async () => {
   let tell: (id: { owner: string; name: string }) => void = () => undefined;
   workloads.subscribe = ((listener: typeof tell) => {
     tell = listener;
@@ -315,14 +314,15 @@ test("a change of the shared etcd concerns all its tenants", async () => {
   expect(told).toEqual(["default/c1", "default/c2", "default/c9"]);
 });
 
-test("a manager that ends right after any call to etcd finds what it did and goes on", async () => {
+test("a manager that is killed after any call to etcd continues where it stopped", async () => {
   const whole = tenants;
   let calls = 0;
   let dies = 0;
   const dying = new Proxy(whole, {
     get: (target, name) => {
       const value: unknown = Reflect.get(target, name);
-      if (typeof value !== "function" || !/^(secure|admit|expel|clear|write)$/.test(String(name))) return value;
+      if (typeof value !== "function") return value;
+      if (!/^(secure|admit|expel|clear|write)$/.test(String(name))) return value.bind(target);
       return async (...args: unknown[]) => {
         await (value as (...all: unknown[]) => Promise<void>).apply(target, args);
         if (calls++ % 5 < 2) {
@@ -340,7 +340,7 @@ test("a manager that ends right after any call to etcd finds what it did and goe
       if (state?.apiReady === true && state.etcd === undefined) return state;
       await clock.advance(1000);
     }
-    throw new Error("does not come to rest");
+    throw new Error("did not settle");
   };
   await settled("default/c1");
   await settled("default/c2");

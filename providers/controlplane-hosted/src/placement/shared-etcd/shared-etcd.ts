@@ -27,10 +27,10 @@ import { ADMINISTRATOR, storeInput } from "./input.ts";
 import { readSharedRecord, type SharedEtcdRecord, writeSharedRecord } from "./record.ts";
 import { nextMeasureMs, promiseProblem, quotaTrouble, tenantQuota } from "./tenant-quota.ts";
 
-/** No namespace can be called so. */
+/** Not a valid name of a namespace. */
 const FOLDER = "shared_etcd";
 const TEN_YEARS_MS = 3650 * 24 * 3600_000;
-/** What is about to change is looked at again after this. */
+/** A pending change is checked again after this time. */
 const SOON_MS = 1000;
 
 /** Dependencies of SharedEtcds. */
@@ -71,14 +71,14 @@ export interface SharedEtcdReport {
   recheckAtMs: number;
 }
 
-/** One shared etcd as this manager knows it; all of it can be lost at any time. */
+/** In-memory state of one shared etcd, which may be lost at any time. */
 interface Store {
   queue: Promise<unknown>;
   etcd: ProcessEtcd | undefined;
   admin: { key: string; tenants: EtcdTenants } | undefined;
   leaves: LeafStore;
   secured: boolean;
-  /** How much each tenant has, at most, and when to look again. */
+  /** An upper bound of each tenant's usage, and when to measure again. */
   measured: Map<string, { bytes: number; nextMs: number }>;
   owners: string[];
 }
@@ -88,25 +88,25 @@ interface Store {
  * for only that prefix, and a quota. An etcd is created with its first tenant and deleted with its last.
  */
 export class SharedEtcds {
-  private readonly options: SharedEtcdsOptions;
-  private readonly stores = new Map<string, Store>();
+  readonly #options: SharedEtcdsOptions;
+  readonly #stores = new Map<string, Store>();
 
   constructor(options: SharedEtcdsOptions) {
-    this.options = options;
+    this.#options = options;
   }
 
   /** Runs the etcd and grants the tenant access. `version` serves; `hadData` means that data existed before. */
   ensure(name: string, plan: ControlPlanePlan, version: string, hadData: boolean): Promise<SharedEtcdReport> {
-    return this.exclusive(name, async (store) => {
-      const dir = this.dir(name);
-      const shared = (await readSharedRecord(dir)) ?? (await this.found(name, store));
+    return this.#exclusive(name, async (store) => {
+      const dir = this.#dir(name);
+      const shared = (await readSharedRecord(dir)) ?? (await this.#found(name, store));
       const quotaBytes = tenantQuota(plan.spec.etcd);
       const refusal = promiseProblem(shared, name, plan.owner, quotaBytes);
       const known = shared.tenants[plan.owner];
       if (known === undefined && hadData && plan.restore === undefined)
         throw new PlacementProblem(
           "DataLost",
-          `the shared etcd ${name} knows nothing of this control plane; set spec.etcd.restoreFrom to a backup, or delete it`,
+          `the shared etcd ${name} has no data of this control plane; set spec.etcd.restoreFrom to a backup, or delete it`,
         );
       if (refusal !== undefined && (known === undefined || known.gone === true))
         throw new PlacementProblem(refusal.reason, refusal.message);
@@ -119,22 +119,22 @@ export class SharedEtcds {
         await writeSharedRecord(dir, shared);
       }
       store.owners = Object.keys(shared.tenants);
-      const report = await this.run(name, store, shared, plan, version);
+      const report = await this.#run(name, store, shared, plan, version);
       return refusal === undefined ? report : { ...report, trouble: report.trouble ?? refusal };
     });
   }
 
   /** Saves a tenant's part to a file. */
   export(name: string, owner: string, file: string): Promise<void> {
-    return this.exclusive(name, async (store) => {
-      await writeExport(file, (await this.admin(name, store)).read(tenantOf(owner).prefix));
+    return this.#exclusive(name, async (store) => {
+      await writeExport(file, (await this.#admin(name, store)).read(tenantOf(owner).prefix));
     });
   }
 
   /** Replaces a tenant's data with that of a file; nothing may use it meanwhile. */
   restore(name: string, owner: string, file: string): Promise<void> {
-    return this.exclusive(name, async (store) => {
-      const admin = await this.admin(name, store);
+    return this.#exclusive(name, async (store) => {
+      const admin = await this.#admin(name, store);
       const { prefix } = tenantOf(owner);
       await admin.clear(prefix);
       for await (const entries of readExport(file)) await admin.write(prefix, entries);
@@ -143,14 +143,14 @@ export class SharedEtcds {
 
   /** Returns the uid of the object that owns the data under that name. */
   async uidOf(name: string, owner: string): Promise<string | undefined> {
-    const tenant = (await readSharedRecord(this.dir(name)))?.tenants[owner];
+    const tenant = (await readSharedRecord(this.#dir(name)))?.tenants[owner];
     return tenant?.gone === true ? undefined : tenant?.objectUid;
   }
 
-  /** Takes a tenant and its data away, now or, when etcd does not answer, as soon as it does; with the last one etcd goes too. */
+  /** Deletes a tenant and its data, as soon as etcd responds; etcd is deleted with the last tenant. */
   remove(name: string, owner: string): Promise<void> {
-    return this.exclusive(name, async (store) => {
-      const dir = this.dir(name);
+    return this.#exclusive(name, async (store) => {
+      const dir = this.#dir(name);
       const shared = await readSharedRecord(dir);
       const tenant = shared?.tenants[owner];
       if (shared === undefined || tenant === undefined) return;
@@ -158,57 +158,57 @@ export class SharedEtcds {
       await writeSharedRecord(dir, shared);
       store.measured.delete(owner);
       if (Object.values(shared.tenants).every(({ gone }) => gone === true)) {
-        await this.options.workloads.removeOwner(ownerOf(name));
-        await this.options.userIds?.release(ownerOf(name));
-        Object.assign(store, this.unknown(name));
+        await this.#options.workloads.removeOwner(ownerOf(name));
+        await this.#options.userIds?.release(ownerOf(name));
+        Object.assign(store, this.#unknown(name));
         return;
       }
-      // What fails now is done when another tenant is looked at.
-      await this.admin(name, store)
-        .then((admin) => this.expelGone(dir, shared, admin))
+      // A failure is retried when another tenant is reconciled.
+      await this.#admin(name, store)
+        .then((admin) => this.#expelGone(dir, shared, admin))
         .catch(() => undefined);
     });
   }
 
-  /** Whom a change of a program concerns: a shared etcd's concerns all its tenants. */
+  /** Returns the owners that a change of a program affects: a shared etcd affects all its tenants. */
   concerned(programOwner: string): readonly string[] {
     if (!programOwner.startsWith(`${FOLDER}/`)) return [programOwner];
-    return this.stores.get(programOwner.slice(FOLDER.length + 1))?.owners ?? [];
+    return this.#stores.get(programOwner.slice(FOLDER.length + 1))?.owners ?? [];
   }
 
-  private async run(
+  async #run(
     name: string,
     store: Store,
     shared: SharedEtcdRecord,
     plan: ControlPlanePlan,
     version: string,
   ): Promise<SharedEtcdReport> {
-    const dir = this.dir(name);
+    const dir = this.#dir(name);
     const record = await readPlaneRecord(dir);
     const saved = JSON.stringify(record);
     record.members ??= firstMembers(1);
-    const etcd = this.etcdOf(store, shared);
+    const etcd = this.#etcdOf(store, shared);
     await etcd.takeBack(ownerOf(name), record);
-    const etcdVersion = await this.chooseVersion(record, version);
+    const etcdVersion = await this.#chooseVersion(record, version);
     if (record.hadData === true && !(await etcd.hasData(ownerOf(name), 0)))
       throw new PlacementProblem(
         "DataLost",
-        `the data of the shared etcd ${name} is gone from ${etcd.dataDir(ownerOf(name), 0)}; remove ${dir} and set spec.etcd.restoreFrom of its control planes to their backups`,
+        `the data of the shared etcd ${name} is missing from ${etcd.dataDir(ownerOf(name), 0)}; remove ${dir} and set spec.etcd.restoreFrom of its control planes to their backups`,
       );
-    const input = await this.input(name, store, shared, record);
+    const input = await this.#input(name, store, shared, record);
     const save = (): Promise<void> => writePlaneRecord(dir, record);
-    const scope = { record, input, binDir: this.options.binDir, save };
+    const scope = { record, input, binDir: this.#options.binDir, save };
     const { states, recheckMs = Infinity } = await etcd.run(input.plan, etcdVersion, scope);
     const ready = states.some(({ phase }) => phase === "Ready");
-    const recheckAtMs = Math.min(store.leaves.renewalMs(), this.options.clock.now() + recheckMs);
+    const recheckAtMs = Math.min(store.leaves.renewalMs(), this.#options.clock.now() + recheckMs);
     const report: SharedEtcdReport = { states, ready, recheckAtMs };
     if (ready) {
       record.hadData = true;
-      const trouble = await this.keepTenants(name, store, shared, plan).catch(notAsked);
+      const trouble = await this.#keepTenants(name, store, shared, plan).catch(notAsked);
       const kept = await etcd.keep(input.plan, record, input, states, true);
       const first = kept.trouble ?? trouble ?? upgradeTrouble(name, record);
       if (first !== undefined) report.trouble = first;
-      const { nextMs = this.options.clock.now() + SOON_MS } = store.measured.get(plan.owner) ?? {};
+      const { nextMs = this.#options.clock.now() + SOON_MS } = store.measured.get(plan.owner) ?? {};
       report.recheckAtMs = Math.min(report.recheckAtMs, kept.recheckAtMs, nextMs);
     }
     if (JSON.stringify(record) !== saved) await writePlaneRecord(dir, record);
@@ -219,18 +219,18 @@ export class SharedEtcds {
     return report;
   }
 
-  /** Lets in whom is new, sends away whom is gone, and looks whether the tenant has more than it may. */
-  private async keepTenants(
+  /** Grants access to new tenants, removes deleted ones, and checks the quota of the tenant. */
+  async #keepTenants(
     name: string,
     store: Store,
     shared: SharedEtcdRecord,
     plan: ControlPlanePlan,
   ): Promise<Trouble | undefined> {
-    const dir = this.dir(name);
-    const admin = await this.admin(name, store);
+    const dir = this.#dir(name);
+    const admin = await this.#admin(name, store);
     if (!store.secured) await admin.secure();
     store.secured = true;
-    if (Object.values(shared.tenants).some(({ gone }) => gone === true)) await this.expelGone(dir, shared, admin);
+    if (Object.values(shared.tenants).some(({ gone }) => gone === true)) await this.#expelGone(dir, shared, admin);
     shared.tenants[plan.owner] ??= { quotaBytes: tenantQuota(plan.spec.etcd), ...uidOf(plan) };
     const tenant = shared.tenants[plan.owner];
     if (tenant === undefined) return undefined;
@@ -239,7 +239,7 @@ export class SharedEtcds {
       tenant.admitted = true;
       await writeSharedRecord(dir, shared);
     }
-    const bytes = await this.measure(store, admin, plan.owner, tenant.quotaBytes);
+    const bytes = await this.#measure(store, admin, plan.owner, tenant.quotaBytes);
     const exceeded = bytes > tenant.quotaBytes;
     if (exceeded !== (tenant.readOnly === true)) {
       await admin.admit(tenantOf(plan.owner), !exceeded);
@@ -250,9 +250,9 @@ export class SharedEtcds {
     return exceeded ? quotaTrouble(bytes, tenant.quotaBytes) : undefined;
   }
 
-  /** What a tenant's objects take at most. All data together is quickly known, and mostly less than any quota. */
-  private async measure(store: Store, admin: EtcdTenants, owner: string, quotaBytes: number): Promise<number> {
-    const { clock } = this.options;
+  /** Returns an upper bound of a tenant's usage. The total size is cheap to query, and mostly below any quota. */
+  async #measure(store: Store, admin: EtcdTenants, owner: string, quotaBytes: number): Promise<number> {
+    const { clock } = this.#options;
     const begunMs = clock.now();
     const seen = store.measured.get(owner);
     if (seen !== undefined && begunMs < seen.nextMs) return seen.bytes;
@@ -263,7 +263,7 @@ export class SharedEtcds {
     return bytes;
   }
 
-  private async expelGone(dir: string, shared: SharedEtcdRecord, admin: EtcdTenants): Promise<void> {
+  async #expelGone(dir: string, shared: SharedEtcdRecord, admin: EtcdTenants): Promise<void> {
     for (const [owner, { gone }] of Object.entries(shared.tenants)) {
       if (gone !== true) continue;
       await admin.expel(tenantOf(owner));
@@ -272,9 +272,9 @@ export class SharedEtcds {
     }
   }
 
-  /** etcd is that of the highest version any tenant has, and is replaced only by another one. */
-  private async chooseVersion(record: PlaneRecord, version: string): Promise<string> {
-    const { binDir } = this.options;
+  /** Runs the etcd of the highest version of any tenant, and replaces it only with a different one. */
+  async #chooseVersion(record: PlaneRecord, version: string): Promise<string> {
+    const { binDir } = this.#options;
     if (record.version === undefined || compare(version, record.version) > 0) {
       const found = await binDir(version);
       const before =
@@ -286,23 +286,23 @@ export class SharedEtcds {
     return record.etcdVersion ?? version;
   }
 
-  /** What a manager knows of an etcd that it has not looked at yet. */
-  private unknown(name: string): Omit<Store, "queue"> {
-    const { clock, random } = this.options;
+  /** Initial state of an etcd that was not observed yet. */
+  #unknown(name: string): Omit<Store, "queue"> {
+    const { clock, random } = this.#options;
     return {
       etcd: undefined,
       admin: undefined,
-      leaves: new LeafStore(leafFile(this.dir(name)), clock, random),
+      leaves: new LeafStore(leafFile(this.#dir(name)), clock, random),
       secured: false,
       measured: new Map(),
       owners: [],
     };
   }
 
-  /** Keys of a new etcd; what is remembered of an earlier one of that name says nothing of it. */
-  private async found(name: string, store: Store): Promise<SharedEtcdRecord> {
-    Object.assign(store, this.unknown(name));
-    const { clock, random } = this.options;
+  /** Creates the keys of a new etcd, and drops what is cached of an earlier one of that name. */
+  async #found(name: string, store: Store): Promise<SharedEtcdRecord> {
+    Object.assign(store, this.#unknown(name));
+    const { clock, random } = this.#options;
     const authority = await createCertificateAuthority({
       commonName: "capstan-shared-etcd",
       notBeforeMs: clock.now() - BACKDATE_MS,
@@ -312,24 +312,19 @@ export class SharedEtcds {
     return { authority, rootPassword: await createSecretKey(), tenants: {} };
   }
 
-  private async input(
-    name: string,
-    store: Store,
-    shared: SharedEtcdRecord,
-    record: PlaneRecord,
-  ): Promise<ProgramInput> {
+  async #input(name: string, store: Store, shared: SharedEtcdRecord, record: PlaneRecord): Promise<ProgramInput> {
     const owner = ownerOf(name);
-    const members = await this.options.inputs.members(owner, record.members ?? []);
-    const uid = await this.options.userIds?.allocate(owner);
+    const members = await this.#options.inputs.members(owner, record.members ?? []);
+    const uid = await this.#options.userIds?.allocate(owner);
     return await storeInput({ owner, name, authority: shared.authority, leaves: store.leaves, members, uid });
   }
 
-  /** The administrator's connection; a renewed certificate makes it anew. */
-  private async admin(name: string, store: Store): Promise<EtcdTenants> {
-    const dir = this.dir(name);
+  /** Returns the administrator's connection, which is reopened after a renewal of its certificate. */
+  async #admin(name: string, store: Store): Promise<EtcdTenants> {
+    const dir = this.#dir(name);
     const shared = await readSharedRecord(dir);
     if (shared === undefined) throw new Error(`there is no shared etcd ${name}`);
-    const { context, files } = await this.input(name, store, shared, await readPlaneRecord(dir));
+    const { context, files } = await this.#input(name, store, shared, await readPlaneRecord(dir));
     const endpoint = context.etcd[0]?.clientUrl ?? "";
     const credentials = {
       ca: files["etcd/ca.crt"] ?? "",
@@ -339,15 +334,15 @@ export class SharedEtcds {
     };
     const key = JSON.stringify([endpoint, credentials]);
     if (store.admin?.key !== key) {
-      const make = this.options.tenants ?? etcdTenants;
-      store.admin = { key, tenants: make(endpoint, credentials, this.options.clock) };
+      const make = this.#options.tenants ?? etcdTenants;
+      store.admin = { key, tenants: make(endpoint, credentials, this.#options.clock) };
     }
     return store.admin.tenants;
   }
 
-  private etcdOf(store: Store, shared: SharedEtcdRecord): ProcessEtcd {
-    const { root, workloads, clock, inputs } = this.options;
-    const client = this.options.client ?? ((credentials: EtcdCredentials) => etcdClient(credentials, clock));
+  #etcdOf(store: Store, shared: SharedEtcdRecord): ProcessEtcd {
+    const { root, workloads, clock, inputs } = this.#options;
+    const client = this.#options.client ?? ((credentials: EtcdCredentials) => etcdClient(credentials, clock));
     const user = { name: ADMINISTRATOR, password: shared.rootPassword };
     store.etcd ??= new ProcessEtcd(
       { root, workloads, clock, client: (credentials) => client({ ...credentials, user }) },
@@ -356,17 +351,17 @@ export class SharedEtcds {
     return store.etcd;
   }
 
-  /** Tenants of one etcd are looked at one after the other: they share its record. */
-  private exclusive<T>(name: string, work: (store: Store) => Promise<T>): Promise<T> {
-    const store = this.stores.get(name) ?? { queue: Promise.resolve(), ...this.unknown(name) };
-    this.stores.set(name, store);
+  /** Handles the tenants of one etcd one after the other, because they share its record. */
+  #exclusive<T>(name: string, work: (store: Store) => Promise<T>): Promise<T> {
+    const store = this.#stores.get(name) ?? { queue: Promise.resolve(), ...this.#unknown(name) };
+    this.#stores.set(name, store);
     const next = store.queue.then(() => work(store));
     store.queue = next.catch(() => undefined);
     return next;
   }
 
-  private dir(name: string): string {
-    return join(this.options.root, ownerOf(name));
+  #dir(name: string): string {
+    return join(this.#options.root, ownerOf(name));
   }
 }
 
@@ -377,14 +372,14 @@ export function tenantOf(owner: string): EtcdTenant {
 
 function notAsked(error: unknown): Trouble {
   const why = error instanceof Error ? error.message : String(error);
-  return { reason: "EtcdNotAsked", message: `The shared etcd does not do as it is told: ${why}; asked again soon` };
+  return { reason: "EtcdNotAsked", message: `Requests to the shared etcd fail: ${why}; they will be retried` };
 }
 
-/** An etcd of another version that did not start; the one before serves. */
+/** An etcd of another version that did not start; the previous one keeps serving. */
 function upgradeTrouble(name: string, { refused, etcdRefused }: PlaneRecord): Trouble | undefined {
   const message = refused?.message ?? etcdRefused?.message;
   if (message === undefined) return undefined;
-  return { reason: "UpgradeFailed", message: `The shared etcd ${name} goes on as before: ${message}` };
+  return { reason: "UpgradeFailed", message: `The shared etcd ${name} keeps its version: ${message}` };
 }
 
 function ownerOf(name: string): string {

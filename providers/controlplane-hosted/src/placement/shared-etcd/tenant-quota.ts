@@ -10,7 +10,7 @@ const PROMISED_BYTES = 6144 * MIB;
 const DEFAULT_TENANT_BYTES = 256 * MIB;
 const CALM_CHECK_MS = 60_000;
 const CROWDED_CHECK_MS = 15_000;
-/** Measuring reads everything: it may take a hundredth of the time. */
+/** Measuring reads all data, so it may take at most a hundredth of the time. */
 const MEASURE_SHARE = 100;
 
 /** Returns the quota for a tenant's keys and values. */
@@ -32,7 +32,7 @@ export function promiseProblem(
   if (others + quotaBytes <= PROMISED_BYTES) return undefined;
   return {
     reason: "SharedEtcdFull",
-    message: `the shared etcd ${name} has promised ${mebibytes(others)} of ${mebibytes(PROMISED_BYTES)} to others and has no ${mebibytes(quotaBytes)} left; lower spec.etcd.quotaBytes, or choose another name in spec.etcd.shared of a new control plane`,
+    message: `the shared etcd ${name} has reserved ${mebibytes(others)} of ${mebibytes(PROMISED_BYTES)} for other control planes and cannot reserve another ${mebibytes(quotaBytes)}; lower spec.etcd.quotaBytes, or choose another name in spec.etcd.shared of a new control plane`,
   };
 }
 
@@ -40,7 +40,7 @@ export function promiseProblem(
 export function quotaTrouble(bytes: number, quotaBytes: number): { reason: string; message: string } {
   return {
     reason: "QuotaExceeded",
-    message: `The objects of this control plane take ${mebibytes(bytes)} of at most ${mebibytes(quotaBytes)} in the shared etcd, so that it can only be read. Raise spec.etcd.quotaBytes, delete objects that are not needed, and lower it again`,
+    message: `The objects of this control plane use ${mebibytes(bytes)} of at most ${mebibytes(quotaBytes)} in the shared etcd, which is read-only now. Raise spec.etcd.quotaBytes, delete objects that are not needed, and lower it again`,
   };
 }
 

@@ -7,8 +7,8 @@ import { makePlan } from "../../contract-suite/placement-cases.ts";
 import type { HostedControlPlaneSpec } from "../../kinds/hosted-control-plane.ts";
 import { PodsWorld } from "../../testing/pods-world.ts";
 import type { ControlPlanePlan, PlacementState } from "../placement.ts";
-import type { PodsPlacement } from "./pods.ts";
-import { type PodsRecord, readPodsRecord } from "./record.ts";
+import type { PodsPlacement } from "../pods/pods.ts";
+import { type PodsRecord, readPodsRecord } from "../pods/record.ts";
 
 const owner = "default/c1";
 const NEW = "v1.35.4";
@@ -16,7 +16,7 @@ const [OLD_IMAGE, NEW_IMAGE] = ["registry.k8s.io/etcd:3.6.5-0", "registry.k8s.io
 let world: PodsWorld;
 let plan: ControlPlanePlan;
 let scratch: string;
-/** Labels of the backups that were made. */
+/** Labels of the backups that were taken. */
 let backups: string[];
 
 beforeEach(async () => {
@@ -43,7 +43,7 @@ afterEach(async () => {
   await rm(scratch, { recursive: true, force: true });
 });
 
-/** Asks again and again while the world goes on. */
+/** Reconciles repeatedly while the world advances. */
 async function settled(turns = 12, placement: PodsPlacement = world.placement): Promise<PlacementState> {
   let state = await placement.ensure(plan);
   for (let turn = 0; turn < turns; turn++) {
@@ -61,7 +61,7 @@ const toVersion = (version: string): void => {
 };
 const BAD = { extraArgs: [{ name: "no-such-flag", value: "1" }] };
 
-/** Pods that the text occurs in end again and again with these words. */
+/** Pods that contain the text crash repeatedly with this message. */
 function dooms(words: string, doomed: (text: string, name: string) => boolean): void {
   world.runner.fate = (pod) =>
     doomed(JSON.stringify(pod.spec), pod.metadata.name ?? "") && pod.metadata.name?.startsWith("c1-etcd") === true
@@ -95,7 +95,7 @@ const apiserverImage = (): Promise<string> => imageOf(Deployment, "c1-kube-apise
 const record = async (): Promise<PodsRecord | undefined> =>
   readPodsRecord(await world.client.get(HostSecret, { namespace: "default", name: "c1-hcp-etcd" }));
 
-test("an argument that etcd does not know is tried in a pod beside it: the one that serves is not touched, and etcd's line is told", async () => {
+test("tries an unknown argument of etcd in a separate pod: the serving one is not touched, and etcd's error is reported", async () => {
   await settled();
   const before = await pods();
   dooms("flag provided but not defined: -no-such-flag", hasBadFlag);
@@ -103,16 +103,16 @@ test("an argument that etcd does not know is tried in a pod beside it: the one t
   const state = await settled();
   expect(state).toMatchObject({ apiReady: true, upgrade: { reason: "ConfigurationRefused" } });
   expect(state.upgrade?.message).toMatch(/flag provided but not defined: -no-such-flag; .*Correct spec\.etcd$/);
-  expect(await pods(), "the trial is gone, the member is the same").toEqual(before);
+  expect(await pods(), "the trial is deleted, the member is the same").toEqual(before);
   const things = await world.things(owner);
-  expect((await settled(3)).upgrade?.reason, "not tried again and again").toBe("ConfigurationRefused");
+  expect((await settled(3)).upgrade?.reason, "not retried").toBe("ConfigurationRefused");
   expect(await world.things(owner)).toEqual(things);
   withEtcd({});
   expect((await settled(3)).upgrade, "corrected").toBeUndefined();
   expect(await pods()).toEqual(before);
 });
 
-test("the trial has no data, no volume, no peers, and no Service leads to it", async () => {
+test("the trial has no data, volume or peers, and no Service selects it", async () => {
   await settled();
   withEtcd({ quotaBytes: 2 ** 30 });
   await world.placement.ensure(plan);
@@ -129,10 +129,10 @@ test("the trial has no data, no volume, no peers, and no Service leads to it", a
   expect(JSON.stringify(await world.client.get(StatefulSet, { namespace: "default", name: "c1-etcd-0" }))).toContain(
     "--quota-backend-bytes=1073741824",
   );
-  expect(backups, "its data is read by the same etcd").toEqual([]);
+  expect(backups, "the same etcd keeps its data").toEqual([]);
 });
 
-test("an image that cannot be pulled is waited for four minutes, and told; what is wanted instead ends the trial", async () => {
+test("waits four minutes for an image that cannot be pulled, and reports it; another request stops the trial", async () => {
   await settled();
   world.runner.statuses.set("etcd-trial", {
     phase: "Pending",
@@ -146,7 +146,7 @@ test("an image that cannot be pulled is waited for four minutes, and told; what 
   expect((state.recheckAtMs ?? 0) - world.clock.now()).toBeLessThanOrEqual(240_000);
   withEtcd({});
   await settled(2);
-  expect(await trial(), "not wanted any more").toBeUndefined();
+  expect(await trial(), "no longer requested").toBeUndefined();
   withEtcd({ image: "registry.example.org/etcd:3.6.9-0" });
   await settled(3);
   await world.clock.advance(241_000);
@@ -155,7 +155,7 @@ test("an image that cannot be pulled is waited for four minutes, and told; what 
   expect([await etcdImage(), await trial()]).toEqual([OLD_IMAGE, undefined]);
 });
 
-test("an older etcd is not given the data, which is told; without a tag it is tried", async () => {
+test("reports that an older etcd does not get the data; tries an image without a tag", async () => {
   await settled();
   withEtcd({ image: "registry.k8s.io/etcd:3.5.24-0" });
   const state = await settled(3);
@@ -170,7 +170,7 @@ test("an older etcd is not given the data, which is told; without a tag it is tr
   }
 });
 
-test("settings that work without data and not with it are taken back; the pod that its StatefulSet would wait for goes", async () => {
+test("rolls back settings that fail only with the data, and deletes the pod that its StatefulSet would wait for", async () => {
   await settled();
   const volumes = await world.dataOf(owner);
   dooms("the data does not fit", (text, name) => name === "c1-etcd-0-0" && hasBadFlag(text));
@@ -184,7 +184,7 @@ test("settings that work without data and not with it are taken back; the pod th
   expect(await world.dataOf(owner)).toBe(volumes);
 });
 
-test("a control plane whose first etcd has a wrong argument comes up when that is corrected", async () => {
+test("a control plane whose first etcd has a wrong argument starts once that is corrected", async () => {
   dooms("flag provided but not defined", hasBadFlag);
   withEtcd(BAD);
   expect((await settled(4)).apiReady).toBe(false);
@@ -192,7 +192,7 @@ test("a control plane whose first etcd has a wrong argument comes up when that i
   expect((await settled()).components.filter(({ ready }) => ready)).toHaveLength(4);
 });
 
-test("an upgrade changes etcd first and kube-apiserver when it serves; one backup, made when the trial was passed", async () => {
+test("an upgrade changes etcd first and then kube-apiserver, with one backup after the trial has passed", async () => {
   await settled();
   world.runner.statuses.set("etcd-trial", { phase: "Pending" });
   toVersion(NEW);
@@ -218,31 +218,31 @@ test("an upgrade changes etcd first and kube-apiserver when it serves; one backu
   expect((await record())?.etcdChange).toBeUndefined();
 });
 
-test("an etcd of another version that does not start with the data is taken back, the data as it is: the old version serves, and why", async () => {
+test("rolls back an etcd version that does not start with the data, keeps the data, and reports why", async () => {
   await settled();
   dooms("cannot read this", (text, name) => name === "c1-etcd-0-0" && text.includes(NEW_IMAGE));
   toVersion(NEW);
   let state = await settled(20);
   expect(state).toMatchObject({ apiReady: true, version: "v1.34.4", upgrade: { reason: "UpgradeFailed" } });
   expect(state.upgrade?.message).toMatch(
-    /etcd of v1\.35\.4 does not become ready: .*cannot read this; v1\.34\.4 goes on/,
+    /etcd of v1\.35\.4 does not become ready: .*cannot read this; v1\.34\.4 keeps serving/,
   );
   expect([await etcdImage(), await apiserverImage()]).toEqual([OLD_IMAGE, "registry.k8s.io/kube-apiserver:v1.34.4"]);
   expect(world.handed, "nothing was restored").toEqual([]);
   const things = await world.things(owner);
   await settled(4);
-  expect(await world.things(owner), "not tried again by itself").toEqual(things);
+  expect(await world.things(owner), "not retried automatically").toEqual(things);
   expect(backups).toHaveLength(1);
   toVersion("v1.34.4");
   expect((await settled(3)).upgrade).toBeUndefined();
   world.runner.fate = () => undefined;
   toVersion(NEW);
   state = await settled(20);
-  expect(state, "tried again when asked").toMatchObject({ version: NEW });
+  expect(state, "retried on request").toMatchObject({ version: NEW });
   expect(state.upgrade).toBeUndefined();
 });
 
-/** The new etcd fails with the data, and so does the old one from then on, until its volume is filled anew. */
+/** The new etcd fails with the data, and so does the old one from then on, until its volume is restored. */
 function spoilsData(): void {
   let spoilt = false;
   world.runner.fate = (pod) => {
@@ -254,7 +254,7 @@ function spoilsData(): void {
   };
 }
 
-test("data that the old etcd does not read any more is put back from the backup", async () => {
+test("restores data that the old etcd can no longer read from the backup", async () => {
   await settled();
   spoilsData();
   toVersion(NEW);
@@ -268,7 +268,7 @@ test("data that the old etcd does not read any more is put back from the backup"
   expect(await record()).not.toHaveProperty("etcdChange");
 });
 
-test("a backup that was restored long ago is not restored again by that", async () => {
+test("does not restore an earlier backup again because of that", async () => {
   const named = { name: `${owner}/20250101T000000Z`, snapshotFile: () => plan.openBackup?.("first") ?? "" };
   plan = { ...plan, restore: named as NonNullable<ControlPlanePlan["restore"]> };
   await settled(20);
@@ -280,7 +280,7 @@ test("a backup that was restored long ago is not restored again by that", async 
   expect(world.handed.map(({ bytes }) => bytes)).toEqual(["data of first", `data of 20261118T030001Z-before-${NEW}`]);
 });
 
-test("several members go back one by one, with the data they have", async () => {
+test("rolls back several members one by one, with their data", async () => {
   withEtcd({ replicas: 3 });
   await settled();
   dooms("no", (text, name) => name === "c1-etcd-1-0" && text.includes(NEW_IMAGE));
@@ -292,7 +292,7 @@ test("several members go back one by one, with the data they have", async () => 
   expect([world.handed, backups]).toEqual([[], [`before-${NEW}`]]);
 });
 
-test("no upgrade that nodes refuse is tried; a backup that fails keeps the data from the new etcd", async () => {
+test("does not try an upgrade that nodes do not support; a failed backup keeps the data from the new etcd", async () => {
   await settled();
   const before = await world.things(owner);
   const { backUp } = plan;
@@ -308,7 +308,7 @@ test("no upgrade that nodes refuse is tried; a backup that fails keeps the data 
   expect(await settled(20)).toMatchObject({ version: NEW });
 });
 
-test("hibernated and removed while another etcd is on trial, nothing of it is left", async () => {
+test("leaves nothing behind when hibernated and removed during a trial of etcd", async () => {
   await settled();
   world.runner.statuses.set("etcd-trial", { phase: "Pending" });
   withEtcd({ quotaBytes: 2 ** 30 });
@@ -328,7 +328,7 @@ test("hibernated and removed while another etcd is on trial, nothing of it is le
   expect(await world.things(owner)).toEqual([]);
 });
 
-test("etcd in EmptyDir stays as it was started, and that is told", async () => {
+test("does not change etcd in an EmptyDir, and reports that", async () => {
   withEtcd({ storage: { type: "EmptyDir" } });
   await settled();
   const before = await pods();
@@ -338,7 +338,7 @@ test("etcd in EmptyDir stays as it was started, and that is told", async () => {
   expect(await pods()).toEqual(before);
 });
 
-test("killed after any write of an upgrade whose etcd fails, the next manager ends where an undisturbed one does", {
+test("killed after any write of an upgrade whose etcd fails, the next manager reaches the same state", {
   timeout: 120_000,
 }, async () => {
   const drive = async (placement: PodsPlacement, dead: () => boolean): Promise<void> => {
@@ -354,7 +354,7 @@ test("killed after any write of an upgrade whose etcd fails, the next manager en
   };
   const outcome = async (): Promise<unknown> => {
     const { upgrade, apiReady, version } = await settled(12, await world.again());
-    // Names of pods follow from keys, which each world has of its own.
+    // Names of pods depend on the keys, which differ in each world.
     const nameless = (thing: string): string => thing.replace(/-[0-9a-f]{8}-0 /, " ");
     const things = (await world.things(owner)).map((thing) => nameless(thing).split(" ").slice(0, 2).join(" "));
     const { etcdServes, etcdChange, restoring, restored } = (await record()) ?? {};
@@ -379,6 +379,6 @@ test("killed after any write of an upgrade whose etcd fails, the next manager en
     await drive(placement, () => transport.dead);
     await drive(await world.again(), () => false);
     expect(await outcome(), `killed after ${writes} writes`).toEqual(expected);
-    expect(backups.length, "a backup more where it was not written down").toBeLessThanOrEqual(2);
+    expect(backups.length, "one more backup where it was not recorded").toBeLessThanOrEqual(2);
   }
 });

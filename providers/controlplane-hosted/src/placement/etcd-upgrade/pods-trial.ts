@@ -9,8 +9,8 @@ import {
   podRestarts,
   podTrouble,
 } from "@capstan/workloads";
-import { ownMetadata, type PodNames, selectorLabels, trialPodName } from "./names.ts";
-import { ETCD_PORTS, etcdMember, etcdTemplate, type PodsInput, TEMPLATE_ANNOTATION } from "./objects.ts";
+import { ownMetadata, type PodNames, selectorLabels, trialPodName } from "../pods/names.ts";
+import { ETCD_PORTS, etcdMember, etcdTemplate, type PodsInput, TEMPLATE_ANNOTATION } from "../pods/objects.ts";
 
 const COMPONENT = "etcd-trial";
 
@@ -29,15 +29,15 @@ export async function tryOut(host: HostCluster, input: PodsInput): Promise<Progr
   const pod = host.get(Pod, key);
   if (pod === undefined) {
     await host.ensure(Pod, desired as Pod);
-    return state("Starting", "its pod is made");
+    return state("Starting", "its pod is being created");
   }
-  if (pod.metadata.deletionTimestamp !== undefined) return state("Starting", "an earlier one ends");
+  if (pod.metadata.deletionTimestamp !== undefined) return state("Starting", "an earlier pod is being deleted");
   const same = pod.metadata.annotations?.[TEMPLATE_ANNOTATION] === desired.metadata.annotations?.[TEMPLATE_ANNOTATION];
   const trouble = podTrouble(pod, new Map());
-  // A node that lost it says nothing of etcd.
+  // A pod lost with its node says nothing about etcd.
   if (!same || pod.status?.phase === "Failed" || pod.status?.phase === "Succeeded") {
     await endTrial(host, names);
-    return state("Starting", trouble ?? "an earlier one ends");
+    return state("Starting", trouble ?? "an earlier pod is being deleted");
   }
   return trouble === undefined ? state("Ready", "") : state("Starting", trouble, podRestarts(pod));
 }
@@ -49,7 +49,7 @@ export async function endTrial(host: HostCluster, names: PodNames): Promise<void
     await host.client.delete(pod, { gracePeriodSeconds: 1 });
 }
 
-/** A cluster of one that nobody knows of; it only speaks with itself. */
+/** A single-member cluster that no client knows; it talks only to itself. */
 function trialMember(names: PodNames): EtcdMember {
   const member: EtcdMember = {
     ...etcdMember(names, 0),
@@ -84,7 +84,7 @@ function trialPod(input: PodsInput): KubeObject {
       ...template.spec,
       terminationGracePeriodSeconds: 1,
       topologySpreadConstraints: [],
-      // Where a member runs the image will be needed.
+      // Runs on the node of a member, which needs the image later.
       affinity: { podAffinity: { preferredDuringSchedulingIgnoredDuringExecution: [besideMembers(names)] } },
     },
   };

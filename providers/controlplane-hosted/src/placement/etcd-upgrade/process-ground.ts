@@ -2,12 +2,14 @@ import { access, rename } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { copyDurable, reclaim, removeReclaimed, syncDirectory } from "@capstan/os";
 import type { ProgramState } from "@capstan/workloads";
-import { type EtcdChangeRecord, type EtcdDescription, restartsOf, withSettings } from "../etcd/change.ts";
-import type { EtcdGround } from "../etcd/changes.ts";
 import type { PlaneRecord } from "../plane-record.ts";
-import type { ProcessInputs } from "./inputs.ts";
-import { etcdName, etcdProgram, type ProgramInput } from "./programs.ts";
-import type { LocalWorkloads } from "./workloads.ts";
+import type { ProcessInputs } from "../process/inputs.ts";
+import { etcdName, etcdProgram, type ProgramInput } from "../process/programs.ts";
+import type { LocalWorkloads } from "../process/workloads.ts";
+import { type EtcdDescription, withSettings } from "./description.ts";
+import type { EtcdGround, PutBackResult, SaveResult } from "./ground.ts";
+import type { EtcdChangeRecord } from "./record.ts";
+import { restartsOf } from "./trial.ts";
 
 /** Name of the program of an etcd trial, which runs without data. */
 export const ETCD_TRIAL = "etcd-next";
@@ -32,98 +34,97 @@ export interface ProcessGroundOptions {
 /** Changes etcd as processes: the trial is an additional process, and the data is saved as a copy next to it. */
 export class ProcessGround implements EtcdGround {
   readonly record: PlaneRecord;
-  private readonly options: ProcessGroundOptions;
-  private readonly owner: string;
-  private readonly scope: Omit<EtcdChangeScope, "record" | "owner"> | undefined;
+  readonly #options: ProcessGroundOptions;
+  readonly #owner: string;
+  readonly #scope: Omit<EtcdChangeScope, "record" | "owner"> | undefined;
 
-  /** Without a scope all that can be done is putting back. */
+  /** Without a scope the only possible action is a rollback. */
   constructor(options: ProcessGroundOptions, owner: string, record: PlaneRecord, scope?: EtcdChangeScope) {
-    this.options = options;
-    this.owner = owner;
+    this.#options = options;
+    this.#owner = owner;
     this.record = record;
-    this.scope = scope;
+    this.#scope = scope;
   }
 
   async save(): Promise<void> {
-    await this.scope?.save();
+    await this.#scope?.save();
   }
 
   async tryOut(to: EtcdDescription): Promise<ProgramState> {
-    const { owner, scope } = this;
-    if (scope === undefined) throw new Error("an etcd cannot be tried without what it is made of");
-    const member = await this.options.inputs.trialMember(owner);
+    const owner = this.#owner;
+    const scope = this.#scope;
+    if (scope === undefined) throw new Error("cannot start a trial of etcd without its inputs");
+    const member = await this.#options.inputs.trialMember(owner);
     const dir = await scope.binDir(to.version);
     const id = { owner, name: ETCD_TRIAL };
-    return await this.options.workloads.ensure({
+    return await this.#options.workloads.ensure({
       ...etcdProgram(described(scope.input, to), dir, 0, member),
       id,
     });
   }
 
   async endTrial(): Promise<void> {
-    await this.options.workloads.remove({ owner: this.owner, name: ETCD_TRIAL });
+    await this.#options.workloads.remove({ owner: this.#owner, name: ETCD_TRIAL });
   }
 
   async restarts(): Promise<number> {
-    const states = await this.options.workloads.list(this.owner);
+    const states = await this.#options.workloads.list(this.#owner);
     return restartsOf(states.filter(({ id: { name } }) => name === "etcd" || /^etcd-\d+$/.test(name)));
   }
 
-  async keep(change: EtcdChangeRecord, serves: EtcdDescription): Promise<{ failure: string } | undefined> {
+  async keep(change: EtcdChangeRecord, serves: EtcdDescription): Promise<SaveResult> {
     // Several members raise the version of their data only when all of them have changed.
     const needed = change.to.version !== serves.version && (this.record.members ?? []).length === 1;
-    if (!needed) return undefined;
-    await this.stop();
+    if (!needed) return { type: "saved" };
+    await this.#stop();
     try {
       await this.letGo();
-      // It belongs to the program's user, who gets it back at the next start.
-      await reclaim(this.data);
-      await copyDurable(this.data, this.before, { links: "keep" });
+      // It belongs to the program's user, to whom the next start gives it back.
+      await reclaim(this.#data);
+      await copyDurable(this.#data, this.#before, { links: "keep" });
     } catch (error) {
       await this.letGo();
       const why = error instanceof Error ? error.message : String(error);
-      return { failure: `its data cannot be kept before: ${why}` };
+      return { type: "failed", why: `its data cannot be saved first: ${why}` };
     }
-    change.kept = true;
-    return undefined;
+    return { type: "saved", kept: true };
   }
 
   async letGo(): Promise<void> {
-    await removeReclaimed(this.before);
+    await removeReclaimed(this.#before);
   }
 
-  async putBack(change: EtcdChangeRecord): Promise<undefined> {
-    if (change.kept !== true || !(await exists(this.before))) return;
-    await this.stop();
-    await removeReclaimed(this.data);
-    await rename(this.before, this.data);
-    await syncDirectory(dirname(this.data));
+  async putBack(change: EtcdChangeRecord): Promise<PutBackResult> {
+    if (change.kept !== true || !(await exists(this.#before))) return { type: "done" };
+    await this.#stop();
+    await removeReclaimed(this.#data);
+    await rename(this.#before, this.#data);
+    await syncDirectory(dirname(this.#data));
+    return { type: "done" };
   }
 
-  refuse(to: EtcdDescription, failure: string, serves: EtcdDescription): void {
+  refuseUpgrade(to: EtcdDescription, failure: string, serves: EtcdDescription): boolean {
     const { record } = this;
-    if (to.version === serves.version) {
-      record.etcdRefused = { to, message: failure };
-      return;
-    }
+    if (to.version === serves.version) return false;
     record.refused = { version: to.version, message: `etcd of ${to.version} does not become ready: ${failure}` };
     if (record.etcdVersion === to.version) record.etcdVersion = serves.version;
+    return true;
   }
 
   nameOf(to: EtcdDescription): string {
-    return to.version === this.record.etcdServes?.version ? "spec.etcd has it now" : `of ${to.version}`;
+    return to.version === this.record.etcdServes?.version ? "set in spec.etcd" : `of ${to.version}`;
   }
 
-  private async stop(): Promise<void> {
-    await this.options.workloads.stop({ owner: this.owner, name: etcdName(0) });
+  async #stop(): Promise<void> {
+    await this.#options.workloads.stop({ owner: this.#owner, name: etcdName(0) });
   }
 
-  private get data(): string {
-    return join(this.options.root, this.owner, etcdName(0), "data");
+  get #data(): string {
+    return join(this.#options.root, this.#owner, etcdName(0), "data");
   }
 
-  private get before(): string {
-    return `${this.data}.before`;
+  get #before(): string {
+    return `${this.#data}.before`;
   }
 }
 

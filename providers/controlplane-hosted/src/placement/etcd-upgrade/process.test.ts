@@ -4,13 +4,12 @@ import { join } from "node:path";
 import { seededRandom, VirtualClock } from "@capstan/apimachinery";
 import { type Authorities, clusterNetwork } from "@capstan/controlplane";
 import { createCertificateAuthority, createServiceAccountKey } from "@capstan/pki";
-import { PortAllocator, type Program, type ProgramState } from "@capstan/workloads";
+import { PortAllocator, type Program, type ProgramState, SimulatedEtcd } from "@capstan/workloads";
 import { afterEach, beforeAll, beforeEach, expect, test } from "vitest";
-import { FakeEtcd } from "../../contract-suite/fake-etcd.ts";
 import type { HostedControlPlaneSpec } from "../../kinds/hosted-control-plane.ts";
 import { FakeWorkloads } from "../../testing/fake-workloads.ts";
 import type { ControlPlanePlan, PlacementState } from "../placement.ts";
-import { ProcessPlacement } from "./process.ts";
+import { ProcessPlacement } from "../process/process.ts";
 
 const owner = "default/c1";
 const OLD = "v1.33.9";
@@ -39,9 +38,9 @@ beforeEach(async () => {
 
 afterEach(() => rm(root, { recursive: true, force: true }));
 
-const etcd = new FakeEtcd();
+const etcd = new SimulatedEtcd();
 
-/** One pass of a new manager, which knows what lies on disk and what runs, and nothing else. */
+/** One pass of a new manager, which knows only what is on disk and which processes run. */
 function pass(
   spec: Partial<HostedControlPlaneSpec> = {},
   more: Partial<ControlPlanePlan> = {},
@@ -80,7 +79,7 @@ const failed = (message: string): Partial<ProgramState> => ({
   restarts: 3,
   message: `ended by itself; its last error: ${message}`,
 });
-/** Programs that the predicate is true for end again and again. */
+/** Programs for which the predicate is true crash repeatedly. */
 function dooms(message: string, doomed: (program: Program) => boolean): void {
   workloads.fate = (program) => (doomed(program) ? failed(message) : { phase: "Ready", restarts: 0, message: "" });
 }
@@ -88,7 +87,7 @@ const commandOf = (name: string): string => workloads.running.get(`${owner}/${na
 const bad = { etcd: { extraArgs: [{ name: "no-such-flag", value: "1" }] } };
 const hasBadFlag = ({ args }: Program): boolean => args.includes("--no-such-flag=1");
 
-test("an argument that etcd does not know is tried beside it: the one that serves is not touched, and etcd's line is told", async () => {
+test("tries an unknown argument of etcd in a separate process: the serving one is not touched, and etcd's error is reported", async () => {
   await pass();
   workloads.news();
   dooms("flag provided but not defined: -no-such-flag", hasBadFlag);
@@ -96,13 +95,13 @@ test("an argument that etcd does not know is tried beside it: the one that serve
   expect(workloads.news()).toEqual(["start etcd-next", "remove etcd-next"]);
   expect(state).toMatchObject({ apiReady: true, upgrade: { reason: "ConfigurationRefused" } });
   expect(state.upgrade?.message).toMatch(/flag provided but not defined: -no-such-flag; .*Correct spec\.etcd$/);
-  expect((await pass(bad)).upgrade?.reason, "not tried again and again").toBe("ConfigurationRefused");
+  expect((await pass(bad)).upgrade?.reason, "not retried").toBe("ConfigurationRefused");
   expect(workloads.news()).toEqual([]);
   expect((await pass()).upgrade, "corrected").toBeUndefined();
   expect(workloads.news()).toEqual([]);
 });
 
-test("an etcd on trial is waited for; what is wanted instead meanwhile ends it", async () => {
+test("waits for a trial of etcd; another request stops it", async () => {
   await pass();
   workloads.news();
   workloads.fate = ({ id }) => (id.name === "etcd-next" ? { phase: "Starting" } : undefined);
@@ -117,7 +116,7 @@ test("an etcd on trial is waited for; what is wanted instead meanwhile ends it",
   expect(workloads.news()).toEqual(["remove etcd-next"]);
 });
 
-test("settings that work without data and not with it are taken back", async () => {
+test("rolls back settings that fail only with the data", async () => {
   await pass();
   workloads.news();
   dooms("the data does not fit", (program) => program.id.name === "etcd" && hasBadFlag(program));
@@ -129,7 +128,7 @@ test("settings that work without data and not with it are taken back", async () 
   expect(workloads.news()).toEqual([]);
 });
 
-test("an upgrade changes etcd first, and kube-apiserver when it serves; the copy of the data goes", async () => {
+test("an upgrade changes etcd first and then kube-apiserver, and deletes the copy of the data", async () => {
   await pass();
   workloads.news();
   for (let turn = 0; turn < 5; turn++) await pass({ version: NEW });
@@ -141,7 +140,7 @@ test("an upgrade changes etcd first, and kube-apiserver when it serves; the copy
   expect(await readdir(join(root, owner, "etcd"))).toEqual(["data"]);
 });
 
-test("an etcd of another version that does not start with the data is taken back: old program, old data, and why", async () => {
+test("rolls back program and data of an etcd version that does not start with the data, and reports why", async () => {
   await pass();
   const data = join(root, owner, "etcd/data/member");
   await writeFile(join(data, "version"), OLD);
@@ -151,41 +150,44 @@ test("an etcd of another version that does not start with the data is taken back
   expect(state.apiReady).toBe(true);
   expect(state.upgrade).toMatchObject({ reason: "UpgradeFailed" });
   expect(state.upgrade?.message).toMatch(
-    /etcd of v1\.34\.4 does not become ready: .*cannot read this; v1\.33\.9 goes on/,
+    /etcd of v1\.34\.4 does not become ready: .*cannot read this; v1\.33\.9 keeps serving/,
   );
   expect(commandOf("etcd")).toBe(`/programs/${OLD}/etcd`);
-  expect(await readFile(join(data, "version"), "utf8"), "what the new one wrote is gone").toBe(OLD);
+  expect(await readFile(join(data, "version"), "utf8"), "what the new one wrote is removed").toBe(OLD);
   expect(workloads.news()).not.toContain("start kube-apiserver-next");
   await pass({ version: NEW });
-  expect(workloads.news(), "not tried again by itself").toEqual([]);
+  expect(workloads.news(), "not retried automatically").toEqual([]);
   await pass();
   workloads.fate = () => ({ phase: "Ready", restarts: 0 });
   for (let turn = 0; turn < 5; turn++) await pass({ version: NEW });
-  expect(commandOf("kube-apiserver"), "tried again when asked").toBe(`/programs/${NEW}/kube-apiserver`);
+  expect(commandOf("kube-apiserver"), "retried on request").toBe(`/programs/${NEW}/kube-apiserver`);
 });
 
-test.skipIf(process.getuid?.() !== 0)("data is taken from etcd's user before root copies it", async () => {
-  await pass();
-  const data = join(root, owner, "etcd/data");
-  for (const folder of [data, join(data, "member")]) {
-    await chown(folder, 1_999_000_003, 1_999_000_003);
-    await chmod(folder, 0o777);
-  }
-  dooms("cannot read this", ({ id, command }) => id.name === "etcd" && command.includes(NEW));
-  const stop = workloads.stop.bind(workloads);
-  let stops = 0;
-  workloads.stop = async (id) => {
-    // The second time it is stopped to be put back: the copy is made.
-    if (id.name === "etcd" && ++stops === 2)
-      for (const folder of [data, join(data, "member")])
-        expect(await stat(folder).then(({ uid, mode }) => [uid, mode & 0o777])).toEqual([0, 0o700]);
-    await stop(id);
-  };
-  await pass({ version: NEW });
-  expect(stops).toBeGreaterThanOrEqual(2);
-});
+test.skipIf(process.getuid?.() !== 0)(
+  "takes ownership of the data from etcd's user before root copies it",
+  async () => {
+    await pass();
+    const data = join(root, owner, "etcd/data");
+    for (const folder of [data, join(data, "member")]) {
+      await chown(folder, 1_999_000_003, 1_999_000_003);
+      await chmod(folder, 0o777);
+    }
+    dooms("cannot read this", ({ id, command }) => id.name === "etcd" && command.includes(NEW));
+    const stop = workloads.stop.bind(workloads);
+    let stops = 0;
+    workloads.stop = async (id) => {
+      // The second stop is for the rollback: the copy exists.
+      if (id.name === "etcd" && ++stops === 2)
+        for (const folder of [data, join(data, "member")])
+          expect(await stat(folder).then(({ uid, mode }) => [uid, mode & 0o777])).toEqual([0, 0o700]);
+      await stop(id);
+    };
+    await pass({ version: NEW });
+    expect(stops).toBeGreaterThanOrEqual(2);
+  },
+);
 
-test("a manager killed while data is put back finds the copy and goes on", async () => {
+test("a manager that is killed during a rollback of data continues with the copy", async () => {
   await pass();
   const dir = join(root, owner, "etcd");
   await writeFile(join(dir, "data/member/version"), OLD);
@@ -195,7 +197,7 @@ test("a manager killed while data is put back finds the copy and goes on", async
   workloads.stop = async (id) => {
     await stop(id);
     if (++stops !== 2) return;
-    // The data is away already, and the copy not yet in its place.
+    // The data is already moved away, and the copy is not yet in place.
     await rm(join(dir, "data"), { recursive: true });
     throw new Error("killed");
   };
@@ -207,7 +209,7 @@ test("a manager killed while data is put back finds the copy and goes on", async
   expect(commandOf("etcd")).toBe(`/programs/${OLD}/etcd`);
 });
 
-test("several members go back one by one, with the data they have", async () => {
+test("rolls back several members one by one, with their data", async () => {
   const three = { etcd: { replicas: 3 } };
   await pass(three);
   workloads.news();
@@ -217,7 +219,7 @@ test("several members go back one by one, with the data they have", async () => 
   expect(workloads.news().filter((event) => event.startsWith("stop"))).toEqual([]);
 });
 
-test("an upgrade that nodes refuse changes nothing; one that has begun is not asked again", async () => {
+test("does not start an upgrade that nodes do not support; does not check one that has started again", async () => {
   await pass();
   workloads.news();
   const refused = { upgradeRefusal: () => ({ reason: "KubeletTooOld", message: "n1" }) };

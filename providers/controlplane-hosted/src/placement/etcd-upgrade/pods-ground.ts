@@ -1,12 +1,14 @@
 import type { HostCluster, ProgramState } from "@capstan/workloads";
 import { PersistentVolumeClaim, podRestarts, podTrouble } from "@capstan/workloads";
-import { type EtcdChangeRecord, type EtcdDescription, judgeTrial, withSettings } from "../etcd/change.ts";
-import type { EtcdGround, Waiting } from "../etcd/changes.ts";
-import { endTrial, tryOut } from "./etcd-trial.ts";
-import { memberSights } from "./members.ts";
-import { memberName } from "./names.ts";
-import { etcdStatefulSet, type PodsInput, TEMPLATE_ANNOTATION } from "./objects.ts";
-import type { PodsRecord } from "./record.ts";
+import { memberSights } from "../pods/members.ts";
+import { memberName } from "../pods/names.ts";
+import { etcdStatefulSet, type PodsInput, TEMPLATE_ANNOTATION } from "../pods/objects.ts";
+import type { PodsRecord } from "../pods/record.ts";
+import { type EtcdDescription, withSettings } from "./description.ts";
+import type { EtcdGround, PutBackResult, SaveResult, Waiting } from "./ground.ts";
+import { endTrial, tryOut } from "./pods-trial.ts";
+import type { EtcdChangeRecord } from "./record.ts";
+import { judgeTrial } from "./trial.ts";
 
 /** Time after which a failed backup before a change is retried. */
 export const BACKUP_AGAIN_MS = 60_000;
@@ -47,58 +49,58 @@ export class PodsGround implements EtcdGround {
     await endTrial(host, input.names);
   }
 
-  /** A member that changes has a new pod, which has not ended yet. */
+  /** A changed member has a new pod, which has not exited yet. */
   async restarts(): Promise<number> {
     return 0;
   }
 
-  async keep(change: EtcdChangeRecord, serves: EtcdDescription): Promise<Waiting | undefined> {
-    if (change.to.version === serves.version) return undefined;
+  async keep(change: EtcdChangeRecord, serves: EtcdDescription): Promise<SaveResult> {
+    if (change.to.version === serves.version) return { type: "saved" };
     const { serving, input } = this.#scope;
     const { plan, record } = input;
     const upgrades = serving !== undefined && serving !== plan.version;
+    let backup: string | undefined;
     try {
-      const name = await plan.backUp?.(upgrades ? `before-${plan.version}` : "before-another-etcd");
-      if (name !== undefined) change.backup = name;
+      backup = await plan.backUp?.(upgrades ? `before-${plan.version}` : "before-another-etcd");
     } catch (error) {
-      return { pending: backupFailed(error), recheckMs: BACKUP_AGAIN_MS };
+      return { type: "wait", waiting: { pending: backupFailed(error), recheckMs: BACKUP_AGAIN_MS } };
     }
     if (upgrades) record.backedUpFor = plan.version;
     // Several members raise the version of their data only when all of them have changed.
-    if (record.members.length === 1) change.kept = true;
-    return undefined;
+    const kept = record.members.length === 1 ? { kept: true as const } : {};
+    return { type: "saved", backup, ...kept };
   }
 
   /** The backup stays, like every other. */
   async letGo(): Promise<void> {
-    // Nothing else was kept.
+    // Nothing else was saved.
   }
 
-  /** The old etcd gets the data as it is, which loses nothing; only when it cannot read it any more, the backup. */
-  async putBack(change: EtcdChangeRecord, serves: EtcdDescription): Promise<Waiting | undefined> {
-    if (change.kept !== true || change.backup === undefined) return undefined;
+  /** The old etcd gets the data as it is, which loses nothing; the backup is used only if it can no longer read the data. */
+  async putBack(change: EtcdChangeRecord, serves: EtcdDescription): Promise<PutBackResult> {
+    if (change.kept !== true || change.backup === undefined) return { type: "done" };
     const waiting = (message: string, recheckMs?: number): Waiting => ({
-      pending: { reason: "EtcdChanging", message: `etcd goes back to ${serves.version}: ${message}` },
-      ...(recheckMs === undefined ? {} : { recheckMs }),
+      pending: { reason: "EtcdChanging", message: `etcd is rolled back to ${serves.version}: ${message}` },
+      recheckMs,
     });
     if (change.restores !== true) {
       const [state] = this.states(serves);
-      if (state === undefined) return undefined;
+      if (state === undefined) return { type: "done" };
       const verdict = judgeTrial(change, state, this.#scope.nowMs);
-      if (verdict.type === "passed") return undefined;
-      if (verdict.type === "wait") return waiting(state.message, verdict.recheckMs);
-      change.restores = true;
-      await this.save();
+      if (verdict.type === "passed") return { type: "done" };
+      if (verdict.type === "wait") return { type: "wait", waiting: waiting(state.message, verdict.recheckMs) };
     }
-    return waiting(`it does not read the data any more and gets backup ${change.backup}`, 0);
+    const message = `it can no longer read the data, which is replaced with backup ${change.backup}`;
+    return { type: "restore", waiting: waiting(message, 0) };
   }
 
-  refuse(to: EtcdDescription, failure: string): void {
-    this.record.etcdRefused = { to, message: failure };
+  /** Only the etcd is refused: an upgrade of a control plane in pods starts with it. */
+  refuseUpgrade(): boolean {
+    return false;
   }
 
   nameOf(to: EtcdDescription): string {
-    return to.version === this.record.etcdServes?.version ? "spec has it now" : to.version;
+    return to.version === this.record.etcdServes?.version ? "set in spec" : to.version;
   }
 
   /** The members, ready only when they run as described. */
@@ -140,5 +142,5 @@ export function describedPods(input: PodsInput, { version, settings }: EtcdDescr
 /** Returns the reason why an upgrade waits: it does not start without a backup. */
 export function backupFailed(error: unknown): { reason: string; message: string } {
   const why = error instanceof Error ? error.message : String(error);
-  return { reason: "BackupFailed", message: `No upgrade without a backup, and that failed: ${why}` };
+  return { reason: "BackupFailed", message: `The upgrade needs a backup first, and taking it failed: ${why}` };
 }
