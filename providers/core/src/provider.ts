@@ -3,14 +3,13 @@ import {
   type AnyKind,
   KubeadmConfig,
   KubeadmConfigTemplate,
+  KubeadmControlPlane,
+  KubeadmControlPlaneTemplate,
   type Provider,
   type ProviderDeps,
   WorkerPool,
 } from "@capstan/capi";
-import { addCoreIndexes, coreControllers } from "./controllers.ts";
 import type { AlsoOnNodes } from "./machine/node-keys.ts";
-import { addSupportingIndexes, supportingControllers } from "./supporting-controllers.ts";
-import { addWorkerPoolIndexes, workerPoolController } from "./worker-pool/worker-pool.controller.ts";
 
 /** Dependencies and settings of the core provider. */
 export interface CoreProviderDeps extends ProviderDeps {
@@ -18,26 +17,22 @@ export interface CoreProviderDeps extends ProviderDeps {
   readonly alsoOnNodes?: AlsoOnNodes | undefined;
 }
 
-const BOOTSTRAP: readonly { kind: string }[] = [KubeadmConfig, KubeadmConfigTemplate];
+/** Kinds of upstream that other providers serve. */
+const ELSEWHERE: readonly { kind: string }[] = [
+  KubeadmConfig,
+  KubeadmConfigTemplate,
+  KubeadmControlPlane,
+  KubeadmControlPlaneTemplate,
+];
 
 /** The core provider: the controllers of Cluster API's core kinds and of WorkerPools. */
 export const core: Provider<CoreProviderDeps> = {
   name: "core",
   title: "Cluster API",
-  kinds: [...ALL_KINDS.filter(({ kind }) => !BOOTSTRAP.some((other) => other.kind === kind)), WorkerPool] as AnyKind[],
+  kinds: [...ALL_KINDS.filter(({ kind }) => !ELSEWHERE.some((other) => other.kind === kind)), WorkerPool] as AnyKind[],
   access: {
     inventory: ["inclusterippools", "inclusterprefixpools", "ipaddresses", "clusterresourcesetbindings"],
   },
-  load: ({ cache, workload, clock, alsoOnNodes, capacitySources }) => ({
-    addIndexes: (target) => {
-      addCoreIndexes(target);
-      addSupportingIndexes(target);
-      addWorkerPoolIndexes(target);
-    },
-    controllers: () => [
-      ...coreControllers({ cache, workload, clock, alsoOnNodes: alsoOnNodes ?? {} }),
-      ...supportingControllers({ workload, clock }),
-      workerPoolController(capacitySources()),
-    ],
-  }),
+  reasons: async () => (await import("./reasons.ts")).CORE_REASONS,
+  load: async (deps) => (await import("./running.ts")).loadCore(deps),
 };

@@ -5,7 +5,6 @@ import { clusterResourceSetBindingController } from "./cluster-resource-set/bind
 import { clusterResourceSetController } from "./cluster-resource-set/cluster-resource-set.controller.ts";
 import { addClusterResourceSetIndexes } from "./cluster-resource-set/indexes.ts";
 import { addIpamIndexes, ipamControllers } from "./ipam/ipam.controllers.ts";
-import { kubeadmControlPlaneNotice } from "./kubeadm-control-plane-notice.ts";
 import {
   addMachineHealthCheckIndexes,
   machineHealthCheckController,
@@ -30,7 +29,6 @@ export function supportingControllers({ workload, clock }: SupportingDeps): Cont
     ...ipamControllers(),
     machinePoolController(workload, clock),
     ...topologyControllers(),
-    kubeadmControlPlaneNotice(),
   ];
 }
 

@@ -1,6 +1,6 @@
 import { gone, type InfraClusterScope, type Outcome, ready } from "@capstan/capi";
-import type { Hosts } from "./hosts.ts";
 import type { ByoCluster } from "./kinds/byo-cluster.ts";
+import type { Hosts } from "./machine/hosts.ts";
 
 /** Reports the ByoCluster as ready, with its endpoint if one is set; there is no infrastructure to create. */
 export function ensureCluster({ object }: InfraClusterScope<ByoCluster, Hosts>): Promise<Outcome> {

@@ -1,10 +1,10 @@
 import type { Clock, Unstructured } from "@capstan/apimachinery";
 import { contractCases } from "@capstan/capi/contract-suite";
 import { describe, test } from "vitest";
+import { MACHINE_ID_ANNOTATION } from "./host/machine-ids.ts";
 import { ByoCluster } from "./kinds/byo-cluster.ts";
 import { ByoMachine, ByoMachineTemplate } from "./kinds/byo-machine.ts";
-import { MACHINE_ID_ANNOTATION } from "./machine-ids.ts";
-import { byohProvider } from "./provider.ts";
+import { byohProvider } from "./running.ts";
 import { type ByohWorld, startWorld } from "./testing/world.ts";
 
 const objectOf = (kind: { apiVersion: string; kind: string }, name: string, spec: object): Unstructured => ({

@@ -12,15 +12,16 @@ import {
   wait,
 } from "@capstan/capi";
 import type { ByoHost } from "@capstan/host-agent";
-import { chooseHost, failureDomainOf } from "./choose-host.ts";
-import type { Hosts } from "./hosts.ts";
-import { ensureInstaller } from "./installer.ts";
+import { isPaused } from "./host/pause.ts";
 import type { ByoMachine } from "./kinds/byo-machine.ts";
-import { nodeOfHost } from "./node-of-host.ts";
-import { isPaused } from "./pause.ts";
-import { wantedKubelet } from "./wanted-kubelet.ts";
+import { chooseHost, failureDomainOf, hostMatches } from "./machine/choose-host.ts";
+import { heldMember } from "./machine/held-member.ts";
+import type { Hosts } from "./machine/hosts.ts";
+import { ensureInstaller } from "./machine/installer.ts";
+import { nodeOfHost } from "./machine/node-of-host.ts";
+import { wantedKubelet } from "./machine/wanted-kubelet.ts";
 
-/** Somebody else took the host we wanted: look again at once. */
+/** Another machine claimed the host first: retry at once. */
 const CONTENDED_MS = 50;
 /** A silent host cannot announce that it is silent. */
 const SILENCE_CHECK_MS = 60_000;
@@ -31,35 +32,45 @@ type Scope = MachineScope<ByoMachine, Hosts>;
 export async function ensureMachine(scope: Scope): Promise<Outcome> {
   const { object, backend, clock } = scope;
   const host = backend.of(object);
-  // A machine that had its host does not become another one: its host was taken away.
+  // A machine that had a host does not claim another one: its host was removed.
   if (host === undefined) return object.spec?.providerID === undefined ? await claim(scope) : gone();
+  backend.claims.stopWaiting(object);
   const uid = claimUid(host);
   const bootstrap = host.status?.bootstrap;
   if (bootstrap?.machineUID === uid && bootstrap.phase === "Succeeded") return await joined(scope, host);
   if (isPaused(host)) return pausedHost(host);
   const installing = host.spec?.bootstrapSecret === undefined ? await install(scope, host) : undefined;
   if (installing !== undefined) return installing;
-  // An agent that has begun has its rights.
-  if (bootstrap?.machineUID !== uid || bootstrap.phase !== "Running") await backend.rights.ensure(host, scope.signal);
+  // An agent that has started already has its permissions.
+  if (bootstrap?.machineUID !== uid || bootstrap.phase !== "Running")
+    await backend.permissions.ensure(host, scope.signal);
   if (backend.isSilent(host, clock.now()))
     return trouble(
       "HostSilent",
-      `host ${host.metadata.name} has not been heard of since ${host.status?.lastHeartbeatTime ?? "ever"}: see that it is on, reaches the management API and its agent runs; or delete the Machine to have it replaced`,
+      `host ${host.metadata.name} has not reported since ${host.status?.lastHeartbeatTime ?? "it was created"}: check that it is powered on, reaches the management API and its agent is running; or delete the Machine to replace it`,
       SILENCE_CHECK_MS,
     );
   if (bootstrap?.machineUID !== uid)
-    return wait("WaitingForAgent", `host ${host.metadata.name} is claimed; its agent takes the bootstrap data next`);
+    return wait(
+      "WaitingForAgent",
+      `host ${host.metadata.name} is claimed; waiting for its agent to read the bootstrap data`,
+    );
+  if (bootstrap.phase === "Failed" && bootstrap.holdsEtcdMember === true)
+    return trouble(
+      "BootstrapFailed",
+      `host ${host.metadata.name}: ${bootstrap.message ?? "failed"}; its log: capstan host logs ${host.metadata.name}`,
+    );
   if (bootstrap.phase === "Failed") {
     await removeStaleNode(scope, host);
     return trouble(
       "BootstrapFailed",
-      `host ${host.metadata.name}: ${bootstrap.message ?? "failed"}; the agent cleans up and tries again, its log: capstan host logs ${host.metadata.name}`,
+      `host ${host.metadata.name}: ${bootstrap.message ?? "failed"}; the agent cleans up and retries, its log: capstan host logs ${host.metadata.name}`,
     );
   }
   const last = bootstrap.steps?.at(-1)?.name;
   return wait(
     "Bootstrapping",
-    `host ${host.metadata.name} runs its bootstrap data${last === undefined ? "" : `, last: ${last}`}`,
+    `host ${host.metadata.name} is running its bootstrap data${last === undefined ? "" : `, last: ${last}`}`,
   );
 }
 
@@ -72,17 +83,21 @@ const pausedHost = (host: ByoHost): Outcome =>
     `host ${host.metadata.name} is paused: resume its Cluster, or remove annotation ${PAUSED_ANNOTATION} from the ByoHost`,
   );
 
-/** Asks for what installs Kubernetes on the host, and hands it over together with the bootstrap data. */
+/** Gets the installation instructions for the host, and passes them on together with the bootstrap data. */
 async function install({ object, machine, backend, signal }: Scope, host: ByoHost): Promise<Outcome | undefined> {
   const installer = await ensureInstaller(object, machine, backend.client, signal);
   if (typeof installer === "object") return installer;
   const given = { bootstrapSecret: machine.spec.bootstrap.dataSecretName ?? "", installationSecret: installer };
   if (await backend.hand(host, given, signal)) return claimed(host.metadata.name ?? "");
-  return wait("HostContended", `host ${host.metadata.name} changed while it was handed its data`, CONTENDED_MS);
+  return wait(
+    "HostContended",
+    `host ${host.metadata.name} changed while it was assigned its bootstrap data`,
+    CONTENDED_MS,
+  );
 }
 
 async function claim({ object, machine, cluster, backend, clock, signal }: Scope): Promise<Outcome> {
-  const earlier = await backend.doubtful(object, signal);
+  const earlier = await backend.claims.doubtful(object, signal);
   if (earlier !== undefined) return claimed(earlier, CONTENDED_MS);
   const installs = object.spec?.installerRef !== undefined;
   const wanted = {
@@ -92,7 +107,7 @@ async function claim({ object, machine, cluster, backend, clock, signal }: Scope
   };
   const choice = chooseHost(backend.in(object.metadata.namespace ?? ""), wanted, clock.now(), backend.knowledge);
   if ("reason" in choice) {
-    backend.waits(object, wanted);
+    backend.claims.waits(object, hostMatches(wanted));
     return noCapacity(choice.reason);
   }
   const name = choice.host.metadata.name ?? "";
@@ -100,14 +115,14 @@ async function claim({ object, machine, cluster, backend, clock, signal }: Scope
   const data = installs ? {} : { bootstrapSecret: machine.spec.bootstrap.dataSecretName ?? "" };
   const providerID = `byoh://${name}/${(object.metadata.uid ?? "").slice(0, 6)}`;
   if (!(await backend.claim(choice.host, object, { ...data, providerID }, signal)))
-    return wait("HostContended", `host ${name} changed while it was being claimed; looking again`, CONTENDED_MS);
+    return wait("HostContended", `host ${name} changed while it was being claimed; retrying`, CONTENDED_MS);
   return claimed(name);
 }
 
 const claimed = (host: string, recheckAfterMs?: number): Outcome =>
-  wait("HostClaimed", `host ${host} is claimed; its agent takes the bootstrap data next`, recheckAfterMs);
+  wait("HostClaimed", `host ${host} is claimed; waiting for its agent to read the bootstrap data`, recheckAfterMs);
 
-/** The node is there: it gets its provider ID if its kubelet was not told one. */
+/** Sets the provider ID of the Node if its kubelet was not configured with one. */
 async function joined(scope: Scope, host: ByoHost): Promise<Outcome> {
   const providerID = host.spec?.providerID ?? "";
   const { workload } = scope;
@@ -122,11 +137,11 @@ async function joined(scope: Scope, host: ByoHost): Promise<Outcome> {
   return ready({
     providerID,
     addresses: addressesOf(host),
-    ...(failureDomain === undefined ? {} : { failureDomain }),
+    failureDomain,
   });
 }
 
-/** A try that failed late has left a Node, which kubeadm would take for another machine of that name: the host was cleaned since. */
+/** Removes the Node that a failed attempt left, because kubeadm would refuse to join with its name. */
 async function removeStaleNode(scope: Scope, host: ByoHost): Promise<void> {
   const { workload, signal } = scope;
   const { name, node } = nodeOfHost(scope, host);
@@ -149,13 +164,20 @@ function addressesOf(host: ByoHost): MachineAddress[] {
   ];
 }
 
+/** Lets a host that is on offer go to another machine while this one is paused. */
+export async function pauseMachine({ object, backend }: MachineRemoval<ByoMachine, Hosts>): Promise<void> {
+  backend.claims.stopWaiting(object);
+}
+
 /** Has the agent clean the host and then frees it. It does not wait for a disconnected agent: that host is cleaned when it reconnects. */
 export async function removeMachine(scope: MachineRemoval<ByoMachine, Hosts>): Promise<Outcome> {
-  const { object, backend, clock, signal } = scope;
-  backend.waitsNoMore(object);
+  const { object, machine, backend, clock, signal } = scope;
+  backend.claims.stopWaiting(object);
   const host = backend.of(object);
+  const held = host === undefined || host.spec?.release !== undefined ? undefined : heldMember(machine);
+  if (held !== undefined) return trouble("HoldsEtcdMember", `host ${host?.metadata.name} is not cleaned: ${held}`);
   if (host === undefined) {
-    const earlier = await backend.doubtful(object, signal);
+    const earlier = await backend.claims.doubtful(object, signal);
     return earlier === undefined ? gone() : wait("ReleasingHost", `host ${earlier} is being released`, CONTENDED_MS);
   }
   const uid = claimUid(host);
@@ -170,7 +192,7 @@ export async function removeMachine(scope: MachineRemoval<ByoMachine, Hosts>): P
   return phase === "Failed"
     ? trouble(
         "ReleaseFailed",
-        `host ${host.metadata.name} cannot be cleaned: ${message}; the agent tries again, its log: capstan host logs ${host.metadata.name}`,
+        `host ${host.metadata.name} cannot be cleaned: ${message}; the agent retries, its log: capstan host logs ${host.metadata.name}`,
         SILENCE_CHECK_MS,
       )
     : wait("ReleasingHost", `host ${host.metadata.name} is being cleaned`, SILENCE_CHECK_MS);

@@ -3,7 +3,7 @@ import { Cluster, Machine } from "@capstan/capi";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { Fleet } from "./testing/fleet.ts";
 
-/** Whatever can go wrong with a host ends in a condition and an event that say what to do. */
+/** Every fault of a host is reported in a condition and an event that say what to do. */
 let fleet: Fleet;
 beforeEach(async () => {
   fleet = await Fleet.start();
@@ -18,7 +18,8 @@ const ready = (name = "m1") => fleet.condition(fleet.machine(name), "Ready");
 const told = (reason: string) => fleet.events.filter((event) => event.includes(` ${reason} `));
 
 describe("a host that disappears", () => {
-  const SILENT = /^False HeartbeatTimeout: the agent has stopped reporting: see that the host is on and reaches/;
+  const SILENT =
+    /^False HeartbeatTimeout: the agent has stopped reporting: check that the host is powered on and reaches/;
 
   test("while it is free is not claimed", async () => {
     fleet.world.agents.silence("host1");
@@ -27,7 +28,7 @@ describe("a host that disappears", () => {
     expect(told("HeartbeatTimeout")).toHaveLength(1);
     await fleet.addMachines("m1");
     await fleet.pass(5);
-    expect(ready()).toContain("False InsufficientCapacity: of 1 matching hosts none is free (1 not heard of)");
+    expect(ready()).toContain("False InsufficientCapacity: of 1 matching hosts none is free (1 not reporting)");
     await fleet.world.agents.wake("host1");
     await fleet.pass(60);
     expect(onHost("AgentConnected")).toBe("True HeartbeatsArrive: ");
@@ -40,7 +41,7 @@ describe("a host that disappears", () => {
     await fleet.pass(1);
     fleet.world.agents.silence("host1");
     await fleet.pass(400);
-    expect(ready()).toMatch(/^False HostSilent: host host1 has not been heard of since .*: see that it is on/);
+    expect(ready()).toMatch(/^False HostSilent: host host1 has not reported since .*: check that it is powered on/);
     expect(told("HostSilent")).toHaveLength(1);
     expect(onHost("AgentConnected")).toMatch(SILENT);
     await fleet.world.agents.wake("host1");
@@ -77,13 +78,13 @@ describe("a host that disappears", () => {
   });
 });
 
-test("an expired certificate is told apart from other silence", async () => {
+test("distinguishes an expired certificate from other silence", async () => {
   const certificateExpiresAt = formatTime(fleet.clock.now() + 60_000);
   await fleet.world.agents.make("host1", { certificateExpiresAt });
   fleet.world.agents.silence("host1");
   await fleet.pass(400);
   expect(onHost("AgentConnected")).toContain(
-    `False CertificateExpired: the agent's certificate ended at ${certificateExpiresAt}`,
+    `False CertificateExpired: the agent's certificate expired at ${certificateExpiresAt}`,
   );
   expect(told("CertificateExpired")).toHaveLength(1);
 });
@@ -91,11 +92,11 @@ test("an expired certificate is told apart from other silence", async () => {
 test.each([
   ["ahead", 3_600_000],
   ["behind", -3_600_000],
-])("a clock that is an hour %s is told, and does not make a living host a dead one", async (word, skewMs) => {
+])("reports a clock that is an hour %s, and does not treat the host as silent", async (word, skewMs) => {
   await fleet.world.agents.make("host1", { skewMs });
   await fleet.pass(130);
   expect(onHost("ClockInSync")).toBe(
-    `False ClockSkew: the host's clock is 1h0m0s ${word}: certificates and tokens fail by it; set up NTP on the host`,
+    `False ClockSkew: the host's clock is 1h0m0s ${word}: certificates and tokens fail because of this; set up NTP on the host`,
   );
   expect(told("ClockSkew")).toHaveLength(1);
   await fleet.addMachines("m1");
@@ -182,7 +183,7 @@ describe("a stolen certificate of a claimed host names the Node of another machi
       "bound",
       "Succeeded",
       [claims("Succeeded"), () => join(), bind],
-      "is that of Machine other: give host host1 a name",
+      "belongs to Machine other: give host host1 a unique name",
     ],
     ["bound", "Failed", [claims("Failed"), () => join(), bind], "it did not work"],
     ["of another provider", "Succeeded", [claims("Succeeded"), joinElsewhere], "is kvm://other, not byoh://host1/"],
@@ -222,15 +223,19 @@ test("an upper-case host name finds its lower-case Node", async () => {
   expect(fleet.machine("m1")?.status?.addresses).toContainEqual({ type: "Hostname", address: "HOST1.Example" });
 });
 
-// What the agent itself finds, and the words it says it with, are in host-agent's agent.test.ts and checks.test.ts.
+// What the agent itself finds, and its messages, are in host-agent's agent.test.ts and checks.test.ts.
 test.each([
   ["leftovers of an earlier Kubernetes", "LeftoversFound", "run kubeadm reset --force there and remove them"],
-  ["a host name no Node can have", "HostNameInvalid", "set one of letters, digits, dashes and dots with hostnamectl"],
-])("a host with %s is told once, with what to do, and claimed when it is mended", async (_, reason, message) => {
+  [
+    "a host name no Node can have",
+    "HostNameInvalid",
+    "use letters, digits, dashes and dots, and set it with hostnamectl",
+  ],
+])("a host with %s is reported once, with what to do, and claimed when it is mended", async (_, reason, message) => {
   await fleet.world.agents.make("host1", { unfit: { reason, message } });
   await fleet.addMachines("m1");
   await fleet.pass(200);
-  expect(told(reason)).toEqual([`Warning ${reason} host1: ${message}; its log: capstan host logs host1`]);
+  expect(told(reason)).toEqual([`Warning ${reason} ByoHost/host1: ${message}; its log: capstan host logs host1`]);
   expect(ready()).toContain("of 1 matching hosts none is free (1 not ready)");
   expect(told("InsufficientCapacity")).toHaveLength(1);
   await fleet.world.agents.make("host1", {});
@@ -241,8 +246,8 @@ test.each([
 test.each([
   ["swap on", "the host swaps to /swap.img, with which the kubelet does not start: run swapoff -a"],
   ["a full disk", "only 3 MiB are free below /var/lib, and a node needs at least 1024: free some space"],
-  ["jinja that needs cloud-init", "the bootstrap data asks for ds.meta_data.rack, which this host does not have"],
-])("bootstrap data on a host with %s: told on host and machine, nothing joined, nothing kept", async (_, fails) => {
+  ["jinja that needs cloud-init", "the bootstrap data requires ds.meta_data.rack, which this host does not have"],
+])("bootstrap data on a host with %s: reported on host and machine, nothing joined, nothing kept", async (_, fails) => {
   await fleet.world.agents.make("host1", { fails });
   await fleet.addMachines("m1");
   await fleet.pass(200);
@@ -256,19 +261,19 @@ test.each([
   expect(host()?.spec).toEqual({});
 });
 
-test("a bootstrap script that fails is told on the machine and as an event, once", async () => {
-  await fleet.world.agents.make("host1", { fails: '"kubeadm join" ended with code 1: connection refused' });
+test("a bootstrap script that fails is reported on the machine and as an event, once", async () => {
+  await fleet.world.agents.make("host1", { fails: '"kubeadm join" exited with code 1: connection refused' });
   await fleet.addMachines("m1");
   await fleet.pass(200);
   expect(ready()).toMatch(
-    /^False BootstrapFailed: host host1: "kubeadm join" ended with code 1: connection refused; .*capstan host logs host1/,
+    /^False BootstrapFailed: host host1: "kubeadm join" exited with code 1: connection refused; .*capstan host logs host1/,
   );
   expect(told("BootstrapK8sNodeFailed")).toEqual([
-    'Warning BootstrapK8sNodeFailed host1: "kubeadm join" ended with code 1: connection refused; its log: capstan host logs host1',
+    'Warning BootstrapK8sNodeFailed ByoHost/host1: "kubeadm join" exited with code 1: connection refused; its log: capstan host logs host1',
   ]);
 });
 
-describe("Kubernetes is installed when asked", () => {
+describe("installs Kubernetes on request", () => {
   const installerRef = {
     apiVersion: "infrastructure.cluster.x-k8s.io/v1beta2",
     kind: "K8sInstallerConfigTemplate",
@@ -286,7 +291,7 @@ describe("Kubernetes is installed when asked", () => {
     await fleet.addMachinesWith({ installerRef }, "m1");
     await fleet.pass(5);
     expect(ready()).toContain(
-      "InstallerTemplateMissing: there is no K8sInstallerConfigTemplate default/mirror: create it",
+      "InstallerTemplateMissing: K8sInstallerConfigTemplate default/mirror does not exist: create it",
     );
     expect(host()?.spec?.bootstrapSecret).toBeUndefined();
     await fleet.client.create(template("https://mirror.example/release"));
@@ -303,7 +308,7 @@ describe("Kubernetes is installed when asked", () => {
     expect(host()?.spec).toEqual({});
   });
 
-  test("and a source that cannot be read is told on the machine", async () => {
+  test("and reports a source that cannot be read on the machine", async () => {
     await fleet.client.create(template("quay.io/somebody/bundles"));
     await fleet.addMachinesWith({ installerRef }, "m1");
     await fleet.pass(10);
@@ -326,7 +331,7 @@ describe("BootstrapKubeconfig", () => {
       name,
     ) as { status?: { bootstrapKubeconfigData?: string; conditions?: [] } } | undefined;
 
-  test("gives a kubeconfig for one new host, and takes it away when it is too old", async () => {
+  test("issues a kubeconfig for one new host, and removes it when it has expired", async () => {
     await make("fresh");
     expect(object("fresh")?.status?.bootstrapKubeconfigData).toMatch(
       /server: .?https:\/\/192.0.2.1:6443[\s\S]*token: .?[a-z0-9]{6}\.[a-z0-9]{16}/,
@@ -334,7 +339,7 @@ describe("BootstrapKubeconfig", () => {
     expect(host("fresh")).toBeDefined();
     await fleet.pass(31 * 60);
     expect(object("fresh")?.status?.bootstrapKubeconfigData).toBeUndefined();
-    expect(fleet.condition(object("fresh"), "Ready")).toContain("False TokenExpired: nobody enrolled in time");
+    expect(fleet.condition(object("fresh"), "Ready")).toContain("False TokenExpired: no host enrolled in time");
   });
 
   test.each<[string, string, object, string]>([

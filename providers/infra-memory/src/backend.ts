@@ -1,7 +1,14 @@
 import { createHash } from "node:crypto";
 import type { Clock, Random } from "@capstan/apimachinery";
 import type { Logger, Request } from "@capstan/runtime";
-import { type Connect, Guest, type GuestProgram } from "@capstan/workloads";
+import {
+  type Connect,
+  Guest,
+  type GuestProgram,
+  type PlaneMachine,
+  type SimulatedControlPlanes,
+} from "@capstan/workloads";
+import { troubleOf } from "./faults.ts";
 import type { Fault } from "./kinds/memory-machine.ts";
 
 /** Dependencies and settings of the simulated machines. */
@@ -13,6 +20,8 @@ export interface BackendOptions {
   readonly seed: number;
   /** Connects machines to the API that they join. */
   readonly connect: Connect;
+  /** The control planes that machines are members of; without it there are workers only. */
+  readonly planes?: SimulatedControlPlanes | undefined;
 }
 
 /** Parameters for creating a simulated machine. */
@@ -24,6 +33,8 @@ export interface MachineOrder {
   readonly limit: number | undefined;
   readonly bootMs: number;
   readonly program: GuestProgram;
+  /** What it is in the control plane, if it belongs to one. */
+  readonly member?: PlaneMachine | undefined;
 }
 
 /** Observed state of a simulated machine. */
@@ -37,6 +48,7 @@ interface VirtualMachine {
   readonly key: Request;
   readonly cluster: string;
   readonly guest: Guest;
+  readonly member: PlaneMachine | undefined;
   readonly bootsAtMs: number;
   running: boolean;
   fault: Fault | undefined;
@@ -83,6 +95,7 @@ export class MemoryBackend {
       key: order.key,
       cluster: order.cluster,
       guest: new Guest(order.program, { clock, log, changed }),
+      member: order.member,
       bootsAtMs: clock.now() + order.bootMs,
       running: order.bootMs === 0,
       fault: undefined,
@@ -110,7 +123,7 @@ export class MemoryBackend {
   }
 
   /** Destroys a machine; its room goes to those that wait for it. Safe to repeat. */
-  destroy(key: Request): void {
+  async destroy(key: Request): Promise<void> {
     for (const waiting of this.#refused.values()) waiting.delete(textOf(key));
     const machine = this.#machines.get(textOf(key));
     if (machine === undefined) return;
@@ -123,6 +136,7 @@ export class MemoryBackend {
     const waiting = this.#refused.get(machine.cluster);
     this.#refused.delete(machine.cluster);
     for (const next of waiting?.values() ?? []) this.#notify(next);
+    await machine.member?.destroy();
   }
 
   /** Names of all machines. */
@@ -137,6 +151,7 @@ export class MemoryBackend {
 
   #settle(machine: VirtualMachine): void {
     if (!machine.running || machine.fault === "NeverBoots") return;
+    if (machine.member !== undefined) machine.member.trouble = troubleOf(machine.fault);
     machine.guest.reachable = machine.fault !== "APIUnreachable" && machine.fault !== "NodeDies";
   }
 

@@ -8,7 +8,7 @@ import { describe, test } from "vitest";
 import { MemoryBackend } from "./backend.ts";
 import { MemoryCluster, MemoryClusterTemplate } from "./kinds/memory-cluster.ts";
 import { MemoryMachine, MemoryMachineTemplate } from "./kinds/memory-machine.ts";
-import { memoryProvider } from "./provider.ts";
+import { memoryProvider } from "./running.ts";
 
 const objectOf = (kind: { apiVersion: string; kind: string }, name: string, spec: object): Unstructured => ({
   apiVersion: kind.apiVersion,

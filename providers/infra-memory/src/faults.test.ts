@@ -9,7 +9,7 @@ const machine = (spec: MemoryMachine["spec"], annotations: Record<string, string
   apiVersion: MemoryMachine.apiVersion,
   kind: "MemoryMachine",
   metadata: { name: "m", namespace: "default", annotations },
-  ...(spec === undefined ? {} : { spec }),
+  spec,
 });
 
 test.each(FAULTS)("%s is asked for in the spec or by annotation, and taken back by none", (fault) => {

@@ -1,3 +1,4 @@
+import type { MachineTrouble } from "@capstan/workloads";
 import { FAULTS, type Fault, type MemoryMachine } from "./kinds/memory-machine.ts";
 
 /** Annotation that makes a machine fail like `spec.fault` does; the machine recovers when the annotation is removed. */
@@ -27,4 +28,26 @@ export function behaviourOf(object: MemoryMachine, share: number): Behaviour {
     fault: FAULTS.find((fault) => fault === named) ?? (named === undefined ? object.spec?.fault : undefined),
     bootMs: 1000 * base + Math.floor(1000 * share * (object.spec?.bootJitterSeconds ?? 0)),
   };
+}
+
+/** What a fault does to a control plane machine. */
+export function troubleOf(fault: Fault | undefined): MachineTrouble {
+  switch (fault) {
+    case "NodeDies":
+      return { off: true };
+    case "NoNode":
+      return { noNode: true };
+    case "NeverPromoted":
+      return { neverPromoted: true };
+    case "EtcdPartitioned":
+      return { isolated: true };
+    case "EtcdNoSpace":
+      return { noSpace: true };
+    case "APIServerCrashes":
+      return { crashing: "kube-apiserver" };
+    case "ControllerManagerCrashes":
+      return { crashing: "kube-controller-manager" };
+    default:
+      return {};
+  }
 }

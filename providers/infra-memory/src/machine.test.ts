@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { BOOT_SECONDS_ANNOTATION, FAULT_ANNOTATION } from "./faults.ts";
 import { MemoryCluster } from "./kinds/memory-cluster.ts";
 import { MemoryMachine } from "./kinds/memory-machine.ts";
-import { memoryProvider } from "./provider.ts";
+import { memoryProvider } from "./running.ts";
 
 let clock: VirtualClock;
 let client: Client;

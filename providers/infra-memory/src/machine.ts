@@ -1,15 +1,29 @@
 import { findCondition, formatTime } from "@capstan/apimachinery";
 import {
+  CLUSTER_NAME_LABEL,
   conditionsOf,
   gone,
+  isControlPlaneMachine,
+  type Machine,
   type MachineAddress,
   type MachineRemoval,
   type MachineScope,
+  type NodeTaint,
   noCapacity,
   type Outcome,
   wait,
 } from "@capstan/capi";
-import { type GuestProgram, type JoinPlan, joinCluster, joinPlan, kubeletOver, nodeOf } from "@capstan/workloads";
+import {
+  type GuestProgram,
+  type JoinPlan,
+  joinCluster,
+  joinPlan,
+  type KubeadmPlan,
+  kubeadmPlan,
+  kubeletOver,
+  nodeOf,
+  type PlaneMachine,
+} from "@capstan/workloads";
 import type { MemoryBackend } from "./backend.ts";
 import { behaviourOf } from "./faults.ts";
 import type { MemoryCluster } from "./kinds/memory-cluster.ts";
@@ -17,6 +31,12 @@ import type { MemoryMachine } from "./kinds/memory-machine.ts";
 
 type Scope = MachineScope<MemoryMachine, MemoryBackend, MemoryCluster>;
 
+/** What kubeadm marks a control plane Node with. */
+const CONTROL_PLANE_LABELS = {
+  "node-role.kubernetes.io/control-plane": "",
+  "node.kubernetes.io/exclude-from-external-load-balancers": "",
+};
+const CONTROL_PLANE_TAINT: NodeTaint = { key: "node-role.kubernetes.io/control-plane", effect: "NoSchedule" };
 const DEFAULT_CAPACITY = { cpu: "4", memory: "8Gi", pods: "110" };
 /** After a restart a machine waits for its cluster, which nothing announces to it. */
 const RECONNECT_MS = 1_000;
@@ -28,13 +48,15 @@ export async function ensureMachine(scope: Scope): Promise<Outcome> {
   const { fault, bootMs } = behaviourOf(object, backend.share(`${key.namespace}/${key.name}`));
   if (backend.find(key) === undefined) {
     if (fault === "NoCapacity") return noCapacity("There is no room for another machine: fault NoCapacity is set");
-    // One that ran before this process did goes on at once: its boot is history.
+    // A machine that ran before this process started continues immediately: it has already booted.
     const resumed = object.spec?.providerID !== undefined;
-    if (resumed && scope.workload.state !== "connected") return reconnecting(scope);
-    const program = resumed ? resumedProgram(scope) : await bootProgram(scope);
+    const member = memberOf(scope);
+    // A control plane machine is what others wait for.
+    if (resumed && member === undefined && scope.workload.state !== "connected") return reconnecting(scope);
+    const program = await programOf(scope, member, resumed);
     const limit = resumed ? undefined : infraCluster?.spec?.capacity;
     const clusterKey = `${cluster.metadata.namespace}/${cluster.metadata.name}`;
-    if (!backend.create({ key, cluster: clusterKey, limit, bootMs: resumed ? 0 : bootMs, program }))
+    if (!backend.create({ key, cluster: clusterKey, limit, bootMs: resumed ? 0 : bootMs, program, member }))
       return noCapacity(
         `MemoryCluster ${infraCluster?.metadata.name} has room for ${limit} machines and all are taken`,
       );
@@ -44,13 +66,13 @@ export async function ensureMachine(scope: Scope): Promise<Outcome> {
   if (fault === "NeverBoots" && object.spec?.providerID === undefined)
     return wait("NeverBoots", "The machine will not boot: fault NeverBoots is set");
   if (state === undefined || !state.running)
-    return wait("Booting", `The machine boots until ${formatTime(state?.bootsAtMs ?? 0)}`);
+    return wait("Booting", `The machine is booting until ${formatTime(state?.bootsAtMs ?? 0)}`);
   if (state.problem !== undefined && object.status?.initialization?.provisioned === true)
-    return wait("JoinFailed", `The machine runs but does not join and tries again: ${state.problem}`);
+    return wait("JoinFailed", `The machine is running but failed to join and will retry: ${state.problem}`);
   return running(scope);
 }
 
-/** A restart is no news of a machine: it stays as it was until its cluster says otherwise. */
+/** After a restart the status of a machine stays as it was until its cluster reports another one. */
 function reconnecting(scope: Scope): Outcome {
   const wasReady = findCondition(conditionsOf(scope.object), "Ready")?.status === "True";
   return wasReady && scope.workload.state === "connecting"
@@ -64,17 +86,58 @@ function running({ object, backend, machine }: Scope): Extract<Outcome, { type: 
     type: "ready",
     providerID: providerIDOf(object),
     addresses: addressesOf(object, backend),
-    ...(failureDomain === undefined ? {} : { failureDomain }),
+    failureDomain,
   };
 }
 
 /** Destroys the machine; this takes effect immediately. */
 export async function removeMachine({
   object,
+  machine,
   backend,
 }: MachineRemoval<MemoryMachine, MemoryBackend>): Promise<Outcome> {
-  backend.destroy(keyOf(object));
+  const key = keyOf(object);
+  const isKnown = backend.find(key) !== undefined;
+  await backend.destroy(key);
+  const name = object.metadata.labels?.[CLUSTER_NAME_LABEL];
+  // An earlier process has started it.
+  if (!isKnown && name !== undefined && machine !== undefined && isControlPlaneMachine(machine))
+    await backend.options.planes?.destroyed({ namespace: key.namespace, name }, key.name);
   return gone();
+}
+
+function memberOf({ machine, cluster, object, backend }: Scope): PlaneMachine | undefined {
+  const { planes, connect } = backend.options;
+  if (planes === undefined || !isControlPlaneMachine(machine)) return undefined;
+  const { namespace = "", name = "", uid = "" } = cluster.metadata;
+  const address = addressesOf(object, backend)[0]?.address ?? "";
+  const facts = { machine: object.metadata.name ?? "", clusterUid: uid, address, version: versionOf(machine), connect };
+  return planes.machine({ namespace, name }, facts);
+}
+
+async function programOf(scope: Scope, member: PlaneMachine | undefined, resumed: boolean): Promise<GuestProgram> {
+  if (member !== undefined) return await memberProgram(scope, member);
+  return resumed ? resumedProgram(scope) : await bootProgram(scope);
+}
+
+/** A control plane machine, whether it boots for the first time or continues: its bootstrap data has the authorities. */
+async function memberProgram(scope: Scope, member: PlaneMachine): Promise<GuestProgram> {
+  const data = await scope.bootstrap.data();
+  const { object } = scope;
+  let plan: KubeadmPlan | undefined;
+  const read = async (): Promise<KubeadmPlan> => {
+    plan ??= await kubeadmPlan(data, object.metadata.name ?? "", scope.clock);
+    return plan;
+  };
+  return {
+    join: async (signal) => member.start(await read(), signal),
+    register: async (kubelet) => {
+      const { nodeName, taints, noTaints } = await read();
+      const all = noTaints === true || taints.length > 0 ? taints : [CONTROL_PLANE_TAINT];
+      await member.register(kubelet, nodeFor(scope, { nodeName, taints: all }, CONTROL_PLANE_LABELS));
+    },
+    post: async (kubelet, alive) => member.post(kubelet, (await read()).nodeName, alive),
+  };
 }
 
 /** The first boot: joins with what the bootstrap data says. */
@@ -108,18 +171,27 @@ function resumedProgram(scope: Scope): GuestProgram {
   };
 }
 
-function nodeFor(scope: Scope, plan: Pick<JoinPlan, "nodeName" | "taints">): ReturnType<typeof nodeOf> {
+function nodeFor(
+  scope: Scope,
+  plan: Pick<JoinPlan, "nodeName" | "taints">,
+  labels: Readonly<Record<string, string>> = {},
+): ReturnType<typeof nodeOf> {
   const { object, machine, backend, clock } = scope;
   return nodeOf({
     name: plan.nodeName,
     providerID: providerIDOf(object),
-    version: machine.spec.version ?? "",
+    labels,
+    version: versionOf(machine),
     addresses: addressesOf(object, backend),
     capacity: object.spec?.capacity ?? DEFAULT_CAPACITY,
     failureDomain: machine.spec.failureDomain,
     taints: plan.taints,
     since: formatTime(clock.now()),
   });
+}
+
+function versionOf(machine: Machine): string {
+  return machine.spec.version ?? "";
 }
 
 function providerIDOf(object: MemoryMachine): string {

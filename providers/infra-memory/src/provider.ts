@@ -1,34 +1,19 @@
-import { type AnyKind, type InfrastructureProvider, infrastructureProvider, type Provider } from "@capstan/capi";
-import { type BackendOptions, MemoryBackend } from "./backend.ts";
-import { ensureCluster, removeCluster } from "./cluster.ts";
+import type { AnyKind, Provider, ProviderDeps } from "@capstan/capi";
+import type { SimulatedControlPlanes } from "@capstan/workloads";
+import { memoryDescription } from "./description.ts";
 import { MemoryCluster, MemoryClusterTemplate } from "./kinds/memory-cluster.ts";
 import { MemoryMachine, MemoryMachineTemplate } from "./kinds/memory-machine.ts";
-import { ensureMachine, removeMachine } from "./machine.ts";
+
+/** Dependencies of the memory provider. */
+export interface MemoryDeps extends ProviderDeps {
+  /** The control planes whose machines are simulated in this process. */
+  readonly planes: SimulatedControlPlanes;
+}
 
 /** The memory infrastructure provider: simulated machines, used as the example of the provider SDK and for load tests. */
-export const memory: Provider = {
-  name: "memory",
-  title: "Memory",
+export const memory: Provider<MemoryDeps> = {
+  ...memoryDescription,
   kinds: [MemoryCluster, MemoryClusterTemplate, MemoryMachine, MemoryMachineTemplate] as readonly AnyKind[],
-  load: ({ clock, random, log, connect }) => memoryProvider({ clock, random, log, seed: 1, connect }),
+  load: async ({ clock, random, log, connect, planes }) =>
+    (await import("./running.ts")).memoryProvider({ clock, random, log, seed: 1, connect, planes }),
 };
-
-/** Creates the provider's running part. */
-export function memoryProvider(
-  options: BackendOptions,
-  backend: MemoryBackend = new MemoryBackend(options),
-): InfrastructureProvider {
-  return infrastructureProvider({
-    name: memory.name,
-    title: memory.title,
-    cluster: { kind: MemoryCluster, template: MemoryClusterTemplate, ensure: ensureCluster, remove: removeCluster },
-    machine: {
-      kind: MemoryMachine,
-      template: MemoryMachineTemplate,
-      ensure: ensureMachine,
-      remove: removeMachine,
-      watch: (backend, changed) => backend.subscribe(changed),
-    },
-    backend,
-  });
-}

@@ -19,7 +19,7 @@ import { contractCases } from "@capstan/capi/contract-suite";
 import { type Cache, Client, type Controller, controller, done } from "@capstan/runtime";
 import { describe, test } from "vitest";
 import { MetaCluster } from "./kinds/meta-cluster.ts";
-import { addMetaIndexes, metaControllers } from "./provider.ts";
+import { addMetaIndexes, metaControllers } from "./running.ts";
 
 /** A child of a MetaCluster that knows no more than the contract. */
 const PartCluster = defineKind({

@@ -1,2 +1,3 @@
 export { MetaCluster } from "./kinds/meta-cluster.ts";
-export { addMetaIndexes, meta, metaControllers } from "./provider.ts";
+export { meta } from "./provider.ts";
+export { addMetaIndexes, metaControllers } from "./running.ts";

@@ -26,7 +26,7 @@ export function ensureCluster({ object }: InfraClusterScope<Metal3Cluster, Hosts
   return Promise.resolve({
     ...ready({
       ...(host === "" || port === undefined ? {} : { endpoint: { host, port } }),
-      ...(failureDomains === undefined ? {} : { failureDomains }),
+      failureDomains,
     }),
     conditions: [condition],
   });
@@ -39,7 +39,7 @@ export async function removeCluster({
   backend,
   signal,
 }: InfraClusterRemoval<Metal3Cluster, Hosts>): Promise<Outcome> {
-  for (const host of backend.keptBy(cluster ?? { ...object, kind: "Cluster" }))
+  for (const host of backend.claims.heldBy(cluster ?? { ...object, kind: "Cluster" }))
     if (!(await backend.write(host, released(host, undefined), signal)))
       return wait(
         "ReleasingHosts",

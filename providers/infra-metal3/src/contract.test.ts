@@ -6,7 +6,7 @@ import { IPPool } from "./kinds/ip-pool.ts";
 import { Metal3Cluster } from "./kinds/metal3-cluster.ts";
 import { Metal3DataTemplate } from "./kinds/metal3-data.ts";
 import { Metal3Machine, Metal3MachineTemplate } from "./kinds/metal3-machine.ts";
-import { metal3Provider } from "./provider.ts";
+import { metal3Provider } from "./running.ts";
 import { type Metal3World, startWorld } from "./testing/world.ts";
 
 const objectOf = (kind: { apiVersion: string; kind: string }, name: string, spec: object): Unstructured => ({

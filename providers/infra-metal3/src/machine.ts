@@ -13,17 +13,17 @@ import {
 import type { BareMetalHost } from "./kinds/bare-metal-host.ts";
 import type { Metal3Cluster } from "./kinds/metal3-cluster.ts";
 import type { Metal3Machine } from "./kinds/metal3-machine.ts";
-import { explainNoHost, isAvailable, type Wanted } from "./machine/choose-host.ts";
-import { cleared, pausedHost, provisioned, released, resumed } from "./machine/host-spec.ts";
+import { explainNoHost, hostMatches, isAvailable, type Wanted } from "./machine/choose-host.ts";
+import { claimed, cleared, pausedHost, provisioned, released, resumed } from "./machine/host-spec.ts";
 import type { Hosts } from "./machine/hosts.ts";
 import { ensureData, type MachineData, removeData } from "./machine/machine-data.ts";
 import { FAILURE_DOMAIN_LABEL, HOST_ANNOTATION, LABEL_SYNC_ANNOTATION } from "./machine/names.ts";
 import { addressesOf, findNode, labelChanges, marksOf, providerIdOf } from "./machine/node.ts";
 import { keepsHost, originOf } from "./machine/reuse.ts";
 
-/** Somebody else changed the host we wanted to write: look again at once. */
+/** Another client changed the host before this write: retry at once. */
 const CONTENDED_MS = 50;
-/** A Node that is somebody else's does not tell when it goes. */
+/** The deletion of a Node of another owner is not observed. */
 const NODE_CHECK_MS = 60_000;
 /** States in which a host still runs, or is being made to run, what its machine gave it. */
 const BUSY = new Set([
@@ -42,7 +42,8 @@ export async function ensureMachine(scope: Scope): Promise<Outcome> {
   const { object, backend, signal } = scope;
   const host = backend.of(object) ?? (await claim(scope));
   if ("type" in host) return host;
-  await release(backend.allOf(object).slice(1), backend, signal);
+  backend.claims.stopWaiting(object);
+  await release(backend.claims.allOf(object).slice(1), backend, signal);
   await annotate(scope, host);
   const data = await ensureData(object, scope.machine.spec.clusterName, backend, signal);
   const conditions = [associated(host), data.condition];
@@ -53,7 +54,11 @@ export async function ensureMachine(scope: Scope): Promise<Outcome> {
   if (!data.ready)
     return data.failed
       ? {
-          ...failed("DataNotRendered", data.message, "The data is rendered again when the named object changes"),
+          ...failed(
+            "DataNotRendered",
+            data.message,
+            "The controller renders the data again when the named object changes",
+          ),
           conditions,
           status,
         }
@@ -67,14 +72,14 @@ async function claim(scope: Scope): Promise<BareMetalHost | Outcome> {
   const { namespace = "" } = object.metadata;
   if (object.spec?.providerID !== undefined || object.metadata.annotations?.[HOST_ANNOTATION] !== undefined)
     return gone();
-  const earlier = await backend.doubtful(object, signal);
+  const earlier = await backend.claims.doubtful(object, signal);
   if (earlier !== undefined) return wait("HostClaimed", `BareMetalHost ${earlier} is claimed`, CONTENDED_MS);
   const wanted: Wanted = {
     selector: object.spec?.hostSelector,
     failureDomain: machine.spec.failureDomain ?? object.spec?.failureDomain,
   };
   // Without a template the data is known already: claim and image are one write. Asked before the host
-  // is chosen, because between choosing and claiming nobody else may choose.
+  // is chosen, because no other machine may choose between choosing and claiming.
   const ownData = object.spec?.dataTemplate?.name === undefined;
   const data = ownData ? await ensureData(object, machine.spec.clusterName, backend, signal) : undefined;
   const given = data?.ready === true ? hostData(scope, data) : undefined;
@@ -82,7 +87,9 @@ async function claim(scope: Scope): Promise<BareMetalHost | Outcome> {
   const kept = origin === undefined ? [] : backend.keptFor(namespace, origin, wanted);
   const host = kept.find(isAvailable) ?? (kept.length === 0 ? backend.free(namespace, wanted) : undefined);
   if (host === undefined && kept[0] !== undefined) {
-    backend.waits(object, wanted);
+    // It takes no other host, so no other is offered to it.
+    const names = new Set(kept.map((each) => each.metadata.name));
+    backend.claims.waits(object, (each) => names.has(each.metadata.name));
     return wait(
       "WaitingForReusedHost",
       `BareMetalHost ${kept[0].metadata.name} is kept for this machine and is still ${kept[0].status?.provisioning.state}`,
@@ -90,18 +97,18 @@ async function claim(scope: Scope): Promise<BareMetalHost | Outcome> {
     );
   }
   if (host === undefined) {
-    const message = explainNoHost(backend.list(namespace), wanted);
-    backend.waits(object, wanted);
+    const message = explainNoHost(backend.claims.list(namespace), wanted);
+    backend.claims.waits(object, hostMatches(wanted));
     // A host may have become free since it was looked for.
     if (backend.free(namespace, wanted) !== undefined) return wait("HostContended", message, CONTENDED_MS);
     return { ...noCapacity(message), conditions: [notAssociated("AssociateBareMetalHostFailed", message)] };
   }
   const change = (taken: BareMetalHost): BareMetalHost =>
-    given === undefined ? taken : provisioned(taken, object, given);
-  const taken = await backend.claim(host, object, change, machine.spec.clusterName, signal);
+    given === undefined ? claimed(taken) : provisioned(claimed(taken), object, given);
+  const taken = await backend.claims.claim(host, object, machine.spec.clusterName, change, signal);
   if (taken === undefined) return contended(host);
   const again = kept.includes(host) ? ", which was kept for it," : "";
-  tell(scope, "HostClaimed", "Claim", `BareMetalHost ${host.metadata.name}${again} is claimed`);
+  recordEvent(scope, "HostClaimed", "Claim", `BareMetalHost ${host.metadata.name}${again} is claimed`);
   if (hasImage(taken)) tellProvisioning(scope, taken);
   return taken;
 }
@@ -112,10 +119,10 @@ function hasImage({ spec }: BareMetalHost): boolean {
 
 function tellProvisioning(scope: Scope, { metadata, spec }: BareMetalHost): void {
   const what = spec.image?.url ?? `by ${spec.customDeploy?.method}`;
-  tell(scope, "HostProvisioning", "Provision", `BareMetalHost ${metadata.name} is to be provisioned: ${what}`);
+  recordEvent(scope, "HostProvisioning", "Provision", `BareMetalHost ${metadata.name} starts provisioning: ${what}`);
 }
 
-function tell(
+function recordEvent(
   { object, recorder }: Pick<Scope, "object" | "recorder">,
   reason: string,
   action: string,
@@ -137,20 +144,20 @@ function statusOf(scope: Scope, data: MachineData): Record<string, unknown> {
   const { namespace = "" } = scope.object.metadata;
   return {
     userData: hostData(scope, data).userData,
-    ...(metaData === undefined ? {} : { metaData }),
-    ...(networkData === undefined ? {} : { networkData }),
+    metaData,
+    networkData,
     ...(rendered === undefined ? {} : { renderedData: { name: rendered, namespace } }),
   };
 }
 
-/** The claim as seen from the machine: survives a move, and tells people. */
+/** The claim as seen from the machine: survives a move, and is visible to users. */
 async function annotate({ object, backend, signal }: Scope, host: BareMetalHost): Promise<void> {
   const value = `${host.metadata.namespace}/${host.metadata.name}`;
   if (object.metadata.annotations?.[HOST_ANNOTATION] === value) return;
   await backend.client.patch(object, { metadata: { annotations: { [HOST_ANNOTATION]: value } } }, {}, signal);
 }
 
-/** The host runs: its Node gets its provider ID if its kubelet was not told one. */
+/** The host is provisioned: sets the provider ID of its Node if its kubelet was not configured with one. */
 async function joined(scope: Scope, host: BareMetalHost): Promise<Outcome> {
   const { object, machine, workload, backend, cluster } = scope;
   const { name } = host.metadata;
@@ -159,7 +166,7 @@ async function joined(scope: Scope, host: BareMetalHost): Promise<Outcome> {
   const isKnown = known !== undefined && object.status?.initialization?.provisioned === true;
   if (!isKnown && state !== "provisioned" && state !== "externally provisioned") return progress(host);
   const failureDomain = host.metadata.labels?.[FAILURE_DOMAIN_LABEL];
-  const found = { addresses: addressesOf(host), ...(failureDomain === undefined ? {} : { failureDomain }) };
+  const found = { addresses: addressesOf(host), failureDomain };
   if (workload.state !== "connected") {
     if (isKnown) return ready({ providerID: known, ...found });
     backend.awaitsNode(object, keyOf(cluster), []);
@@ -179,7 +186,7 @@ async function joined(scope: Scope, host: BareMetalHost): Promise<Outcome> {
     return isKnown ? ready({ providerID: known, ...found }) : trouble("NodeUnclear", node.problem, NODE_CHECK_MS);
   if ("missing" in node) {
     if (isKnown) return ready({ providerID: known, ...found });
-    // Somebody else boots the machine: there may never be a Node that we can tell.
+    // Another tool boots the machine: its Node may never be identifiable.
     if (machine.spec.bootstrap.configRef === undefined)
       return ready({ providerID: providerIdOf(object, host), ...found });
     backend.awaitsNode(object, keyOf(cluster), marksOf(object, host, names));
@@ -190,7 +197,7 @@ async function joined(scope: Scope, host: BareMetalHost): Promise<Outcome> {
     backend.awaitsNode(object, keyOf(cluster), marksOf(object, host, []));
     return wait(
       "WaitingForCloudProvider",
-      `Node ${node.node.metadata.name} waits for the cloud provider to set its provider ID`,
+      `Node ${node.node.metadata.name} is waiting for the cloud provider to set its provider ID`,
       NODE_CHECK_MS,
     );
   }
@@ -203,7 +210,12 @@ async function joined(scope: Scope, host: BareMetalHost): Promise<Outcome> {
     await workload.client.patch({ kind: NODE, name: node.node.metadata.name ?? "" }, patch, {}, scope.signal);
   }
   if (known === undefined)
-    tell(scope, "NodeJoined", "Join", `Node ${node.node.metadata.name} on BareMetalHost ${name} is ${node.providerID}`);
+    recordEvent(
+      scope,
+      "NodeJoined",
+      "Join",
+      `Node ${node.node.metadata.name} on BareMetalHost ${name} is ${node.providerID}`,
+    );
   return ready({ providerID: node.providerID, ...found });
 }
 
@@ -227,7 +239,7 @@ function progress(host: BareMetalHost): Outcome {
     return failed(
       "HostError",
       `BareMetalHost ${name} (${state}): ${errorType ?? "error"}: ${errorMessage}`,
-      "It is tried again by itself",
+      "The controller retries",
     );
   return wait("HostProvisioning", `BareMetalHost ${name} is ${state === "" ? "new" : state}`);
 }
@@ -235,7 +247,7 @@ function progress(host: BareMetalHost): Outcome {
 const contended = (host: BareMetalHost): Outcome =>
   wait(
     "HostContended",
-    `BareMetalHost ${host.metadata.name} changed while it was being written; looking again`,
+    `BareMetalHost ${host.metadata.name} changed while it was being written; retrying`,
     CONTENDED_MS,
   );
 
@@ -253,7 +265,7 @@ const notAssociated = (reason: string, message: string): ConditionInput => ({
   message,
 });
 
-/** Gives hosts back that a machine has beside its own. */
+/** Releases hosts that a machine has claimed in addition to its own. */
 async function release(surplus: readonly BareMetalHost[], backend: Hosts, signal: AbortSignal): Promise<void> {
   for (const host of surplus) await backend.write(host, released(cleared(host), undefined), signal);
 }
@@ -265,6 +277,7 @@ export async function pauseMachine({
   backend,
   signal,
 }: MachineRemoval<Metal3Machine, Hosts>): Promise<void> {
+  backend.claims.stopWaiting(object);
   const host = backend.of(object);
   if (host !== undefined && cluster?.spec?.paused === true) await backend.write(host, pausedHost(host), signal);
 }
@@ -272,20 +285,19 @@ export async function pauseMachine({
 /** Deprovisions the host, releases the machine's data and addresses, and then releases the host. */
 export async function removeMachine(scope: MachineRemoval<Metal3Machine, Hosts>): Promise<Outcome> {
   const { object, machine, cluster, backend, signal } = scope;
-  backend.waitsNoMore(object);
-  const hosts = backend.allOf(object);
+  backend.claims.stopWaiting(object);
+  const hosts = backend.claims.allOf(object);
   for (const host of hosts) {
     if (!(await backend.write(host, cleared(resumed(host)), signal))) return contended(host);
     if (hasImage(host))
-      tell(scope, "HostDeprovisioning", "Release", `BareMetalHost ${host.metadata.name} is to be deprovisioned`);
+      recordEvent(scope, "HostDeprovisioning", "Release", `BareMetalHost ${host.metadata.name} starts deprovisioning`);
     const { provisioning, poweredOn, errorMessage = "" } = host.status ?? {};
     const state = provisioning?.state ?? "";
     const isBusy = BUSY.has(state) || (state === "externally provisioned" && poweredOn === true);
     if (hasImage(host) || isBusy) {
       const what = `BareMetalHost ${host.metadata.name} is ${state || "new"} and is being deprovisioned`;
       if (errorMessage === "") return wait("DeprovisioningHost", what, NODE_CHECK_MS);
-      const cure =
-        "it is tried again by itself; see to its management controller, or delete the BareMetalHost to give it up";
+      const cure = "the controller retries; check its management controller, or delete the BareMetalHost to abandon it";
       return trouble("DeprovisioningFailed", `${what}: ${errorMessage}; ${cure}`, NODE_CHECK_MS);
     }
   }
@@ -300,9 +312,9 @@ export async function removeMachine(scope: MachineRemoval<Metal3Machine, Hosts>)
   for (const host of hosts) {
     if (!(await backend.write(host, released(host, reuse), signal))) return contended(host);
     const kept = reuse === undefined ? "free again" : `kept for ${reuse.label}`;
-    tell(scope, "HostReleased", "Release", `BareMetalHost ${host.metadata.name} is ${kept}`);
+    recordEvent(scope, "HostReleased", "Release", `BareMetalHost ${host.metadata.name} is ${kept}`);
   }
-  const earlier = hosts.length > 0 ? undefined : await backend.doubtful(object, signal);
+  const earlier = hosts.length > 0 ? undefined : await backend.claims.doubtful(object, signal);
   return earlier === undefined
     ? gone()
     : wait("ReleasingHost", `BareMetalHost ${earlier} is being released`, CONTENDED_MS);

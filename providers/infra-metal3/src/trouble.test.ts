@@ -5,7 +5,7 @@ import { Metal3DataTemplate } from "./kinds/metal3-data.ts";
 import { Metal3Machine } from "./kinds/metal3-machine.ts";
 import { Fleet } from "./testing/fleet.ts";
 
-/** Whatever can go wrong with a machine ends in a condition and an event that say what to do. */
+/** Every fault of a machine is reported in a condition and an event that say what to do. */
 let fleet: Fleet;
 beforeEach(async () => {
   fleet = await Fleet.start();
@@ -27,7 +27,7 @@ function expectNothingLeft(): void {
   expect(fleet.world.hosts.running.size).toBe(0);
 }
 
-test("every step of a machine is told: claim, provisioning, join, and back", async () => {
+test("reports every step of a machine: claim, provisioning, join, and release", async () => {
   await fleet.addMachine("m1");
   await fleet.pass(20);
   expect(fleet.withReason("Ready")).toEqual(["m1"]);
@@ -35,15 +35,15 @@ test("every step of a machine is told: claim, provisioning, join, and back", asy
   await fleet.pass(20);
   expect(fleet.events).toEqual([
     "Normal HostClaimed Metal3Machine/m1: BareMetalHost host1 is claimed",
-    "Normal HostProvisioning Metal3Machine/m1: BareMetalHost host1 is to be provisioned: http://images.example/node.qcow2",
+    "Normal HostProvisioning Metal3Machine/m1: BareMetalHost host1 starts provisioning: http://images.example/node.qcow2",
     "Normal NodeJoined Metal3Machine/m1: Node host1 on BareMetalHost host1 is metal3://default/host1/m1",
-    "Normal HostDeprovisioning Metal3Machine/m1: BareMetalHost host1 is to be deprovisioned",
+    "Normal HostDeprovisioning Metal3Machine/m1: BareMetalHost host1 starts deprovisioning",
     "Normal HostReleased Metal3Machine/m1: BareMetalHost host1 is free again",
   ]);
   expectNothingLeft();
 });
 
-test("no host left: told with the count, and the machine gets one as soon as there is one", async () => {
+test("no host left: reported with the count, and the machine gets one as soon as there is one", async () => {
   await fleet.addMachines("m1", "m2");
   await fleet.pass(20);
   const [waiting = ""] = fleet.withReason("InsufficientCapacity");
@@ -57,7 +57,7 @@ test("no host left: told with the count, and the machine gets one as soon as the
   expect(fleet.withReason("Ready")).toEqual(["m1", "m2"]);
 });
 
-test("pool exhausted: told on claim, data and machine, and the address that returns is given", async () => {
+test("pool exhausted: reported on claim, data and machine, and the address that returns is given", async () => {
   await fleet.addHosts("host2");
   await fleet.create(IPPool, "tiny", { namePrefix: "tiny", pools: [{ start: "198.51.100.1", end: "198.51.100.1" }] });
   await fleet.create(Metal3DataTemplate, "tiny", withPool("tiny"));
@@ -74,7 +74,7 @@ test("pool exhausted: told on claim, data and machine, and the address that retu
   expect(fleet.told("RenderingFailed")).toHaveLength(1);
   expect(fleet.told("DataNotRendered")).toEqual([expect.stringContaining(`Metal3Machine/${waiting}: ${text}`)]);
   await fleet.pass(600);
-  expect(fleet.told("DataNotRendered"), "told once").toHaveLength(1);
+  expect(fleet.told("DataNotRendered"), "reported once").toHaveLength(1);
   await fleet.deleteMachine(served);
   await fleet.pass(60);
   expect(fleet.withReason("Ready")).toEqual([waiting]);
@@ -97,7 +97,7 @@ test.each<[string, object, RegExp]>([
     },
     /fromPoolAnnotation: annotation pool not found or empty on machine; set it/,
   ],
-])("a data template naming %s: told with its name, and nothing is provisioned", async (_, spec, text) => {
+])("a data template naming %s: reported with its name, and nothing is provisioned", async (_, spec, text) => {
   await fleet.create(Metal3DataTemplate, "bad", spec);
   await fleet.addMachine("m1", { dataTemplate: { name: "bad" } });
   await fleet.pass(20);
@@ -112,7 +112,7 @@ test.each<[string, object, RegExp]>([
   expectNothingLeft();
 });
 
-test("a missing pool, or a missing template: created later, the machine goes on", async () => {
+test("a missing pool, or a missing template: created later, the machine continues", async () => {
   await fleet.addMachine("m1", { dataTemplate: { name: "later" } });
   await fleet.pass(10);
   expect(fleet.condition("m1")).toContain("Metal3DataTemplate later does not exist; create it");
@@ -138,7 +138,7 @@ test("a host that fails to be provisioned: what its controller said, on the mach
 });
 
 test.each([1, 8, 20])(
-  "a host deleted under its machine after %i s: told, not exchanged for another, nothing leaked",
+  "a host deleted under its machine after %i s: reported, not replaced by another, nothing leaked",
   async (seconds) => {
     await fleet.addMachine("m1");
     await fleet.pass(seconds);

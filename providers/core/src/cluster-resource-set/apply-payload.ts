@@ -1,7 +1,6 @@
 import { isReason, type Unstructured } from "@capstan/apimachinery";
-import type { ClusterKey } from "@capstan/capi";
+import { type ClusterKey, type WorkloadCalls, WorkloadUnavailable } from "@capstan/capi";
 import { type Client, NoMatchError } from "@capstan/runtime";
-import { type WorkloadCalls, WorkloadUnavailable } from "../shared/workload-calls.ts";
 
 /** Under this name fields of reconciled objects are owned in workload clusters. */
 const FIELD_MANAGER = "capstan-cluster-resource-set";
@@ -27,7 +26,7 @@ export async function applyObjects(objects: readonly Unstructured[], target: App
       if (problem !== undefined) problems.push(`${object.kind} ${nameOf(object)}: ${problem}`);
     } catch (error) {
       const text = error instanceof Error ? error.message : String(error);
-      if (error instanceof WorkloadUnavailable) return `the workload cluster does not answer: ${text}`;
+      if (error instanceof WorkloadUnavailable) return `the workload cluster does not respond: ${text}`;
       problems.push(`${object.kind} ${nameOf(object)}: ${text}`);
     }
   }
@@ -36,7 +35,7 @@ export async function applyObjects(objects: readonly Unstructured[], target: App
   return `${problems.slice(0, MAX_PROBLEMS).join("; ")}${more}`;
 }
 
-/** What keeps an object from being brought there, as far as it is known without asking; the server's refusals are thrown. */
+/** Returns why an object cannot be applied, as far as it is known without a request; errors of the server are thrown. */
 async function bring(
   object: Unstructured,
   { client, strategy }: ApplyTarget,

@@ -73,8 +73,8 @@ export async function removeRecords(
     if (bindings.length === 0)
       await context.client.delete(binding, {
         preconditions: {
-          ...(uid === undefined ? {} : { uid }),
-          ...(resourceVersion === undefined ? {} : { resourceVersion }),
+          uid,
+          resourceVersion,
         },
       });
     else

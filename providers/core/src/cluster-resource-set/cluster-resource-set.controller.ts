@@ -4,10 +4,10 @@ import {
   ClusterResourceSet,
   ClusterResourceSetBinding,
   ConfigMap,
+  WorkloadCalls,
   type WorkloadClusters,
 } from "@capstan/capi";
 import { type Cache, type Controller, controller, type Predicate, type Request, requestFor } from "@capstan/runtime";
-import { WorkloadCalls } from "../shared/workload-calls.ts";
 import { reconcileClusterResourceSet, usersOf } from "./cluster-resource-set.reconcile.ts";
 import { PayloadSecrets } from "./payload-secrets.ts";
 
@@ -26,7 +26,7 @@ export function clusterResourceSetController(workload: WorkloadClusters, clock: 
       start: (enqueue, signal) => {
         deps.secrets.onChange(enqueue);
         const unsubscribe = workload.subscribe((key, node) => {
-          // Only the connection matters here, not what Nodes do.
+          // Only the connection matters here, not changes of Nodes.
           if (cache === undefined || node !== undefined) return;
           const cluster = cache.get(Cluster, key);
           if (cluster !== undefined) for (const request of setsForCluster(cluster, cache)) enqueue(request);
@@ -62,7 +62,7 @@ function setsForCluster(cluster: Cluster, cache: Cache): Request[] {
     .flatMap(requestFor);
 }
 
-/** Somebody who deletes a binding, or an entry of it, asks for everything to be applied again. */
+/** A user who deletes a binding, or an entry of it, requests that everything is applied again. */
 function setsOfBinding(binding: ClusterResourceSetBinding): Request[] {
   return (binding.spec.bindings ?? []).map((entry) => ({
     namespace: binding.metadata.namespace ?? "",

@@ -1,7 +1,6 @@
 import {
   addOwnerReference,
   formatTime,
-  isReason,
   type LabelSelector,
   ownerReference,
   selectorOrProblem,
@@ -14,11 +13,13 @@ import {
   conditionsOf,
   pausedCondition,
   type Secret,
+  type WorkloadCalls,
   type WorkloadClusters,
 } from "@capstan/capi";
 import {
   done,
   ensureFinalizer,
+  ensureStatusIfPresent,
   type ReconcileContext,
   type Request,
   type Result,
@@ -26,7 +27,6 @@ import {
   requestFor,
   requeueAfter,
 } from "@capstan/runtime";
-import type { WorkloadCalls } from "../shared/workload-calls.ts";
 import { applyObjects } from "./apply-payload.ts";
 import { bindingOf, type ResourceRecord, recordsOf, removeRecords, writeRecords } from "./binding.ts";
 import { type ClusterOutcome, retryDelay, type SetProblem, setStatus } from "./cluster-resource-set.status.ts";
@@ -85,7 +85,7 @@ function matchingClusters(set: ClusterResourceSet, selector: LabelSelector, cont
 type Resource = ClusterResourceSet["spec"]["resources"][number];
 type Payloads = readonly { resource: Resource; payload: Payload }[];
 
-/** Reads what is to be applied and makes the ClusterResourceSet an owner of it, so that it moves and goes along. */
+/** Reads what is to be applied and makes the ClusterResourceSet an owner of it, so that it is moved and deleted with it. */
 async function readPayloads(
   set: ClusterResourceSet,
   context: ReconcileContext,
@@ -154,7 +154,8 @@ async function serve(
   const records = recordsOf(bindingOf(cluster, context), set);
   const due = payloads.filter(({ resource, payload }) => needsApply(strategy, recordFor(records, resource), payload));
   if (due.length === 0) return { cluster: name, state: "applied", retry: false };
-  if (cluster.spec?.paused === true) return { cluster: name, state: "waiting", message: "it is paused", retry: false };
+  if (cluster.spec?.paused === true)
+    return { cluster: name, state: "waiting", message: "the Cluster is paused", retry: false };
   if (cluster.status?.initialization?.controlPlaneInitialized !== true)
     return { cluster: name, state: "waiting", message: "its control plane is not initialized yet", retry: false };
   const key = { namespace: cluster.metadata.namespace ?? "", name };
@@ -200,7 +201,7 @@ function recordFor(records: readonly ResourceRecord[], resource: Resource): Reso
   return records.find((record) => record.kind === resource.kind && record.name === resource.name);
 }
 
-/** What was applied stays; only the memory of it goes. */
+/** Applied objects stay; only the record of them is removed. */
 async function forget(set: ClusterResourceSet, context: ReconcileContext): Promise<void> {
   for (const binding of context.cache.list(ClusterResourceSetBinding, { namespace: set.metadata.namespace }))
     if (binding.spec.bindings?.some((entry) => entry.clusterResourceSetName === set.metadata.name) === true)
@@ -233,9 +234,5 @@ async function writeStatus(
     status: setStatus(set, input, context.clock.now()),
   } as unknown as ClusterResourceSet;
   const live = context.cache.get(ClusterResourceSet, { namespace, name: name ?? "" });
-  try {
-    await context.client.ensure(desired, live, { subresource: "status" });
-  } catch (error) {
-    if (!isReason(error, "NotFound")) throw error;
-  }
+  await ensureStatusIfPresent(context, desired, live);
 }

@@ -37,7 +37,7 @@ export function setStatus(
       : [resourcesApplied(input.problems ?? [], input.outcomes)];
   return {
     conditions: withTransitionTimes([...applied, input.paused], before, nowMs, generation),
-    ...(generation === undefined ? {} : { observedGeneration: generation }),
+    observedGeneration: generation,
   };
 }
 

@@ -25,7 +25,7 @@ export class PayloadSecrets {
     users: (secret: Secret) => Request[],
   ): Promise<Secret | undefined> {
     const cache = await this.#started(context, users);
-    // One of another type is not in this cache; it is named in a condition, so it is worth a look.
+    // A Secret of another type is not in this cache; it is read because the condition names it.
     return cache.get(Secret, key) ?? (await context.client.get(Secret, key, context.signal));
   }
 

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { type Clock, isObject, type Unstructured } from "@capstan/apimachinery";
 import { readForeignYamlDocuments } from "@capstan/apimachinery/foreign";
 
-/** What depends on what: kinds that others need come first, as Cluster API has it. */
+/** Order of kinds: those that others depend on come first, as in Cluster API. */
 const FIRST = [
   "Namespace",
   "CustomResourceDefinition",

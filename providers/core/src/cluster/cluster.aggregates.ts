@@ -4,10 +4,11 @@ import {
   aggregate,
   type ConditionInput,
   conditionsOf,
+  isControlPlaneMachine,
   type Machine,
+  machineAggregates,
   POOL_NAME_LABEL,
 } from "@capstan/capi";
-import { isControlPlaneMachine, machineAggregates } from "../shared/machine-aggregates.ts";
 import type { ClusterScope } from "./cluster-scope.ts";
 
 /** Computes WorkersAvailable from MachineDeployments and MachinePools; True if the cluster has no workers. */

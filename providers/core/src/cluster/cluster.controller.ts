@@ -1,5 +1,6 @@
 import {
   Cluster,
+  CONTRACT_STATUS,
   CustomResourceDefinition,
   Machine,
   MachineDeployment,
@@ -37,6 +38,7 @@ export function clusterController(workload: WorkloadClusters): Controller {
     })
     .concurrency(CONCURRENCY)
     .rank(4)
+    .deferStatus(CONTRACT_STATUS)
     .reconcile((request, context) => reconcileCluster(request, context, workload, coalescer));
 }
 

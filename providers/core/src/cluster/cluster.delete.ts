@@ -1,18 +1,17 @@
-import { isReason, type KubeObject } from "@capstan/apimachinery";
-import { CLUSTER_FINALIZER, CONTROL_PLANE_LABEL } from "@capstan/capi";
-import type { ReconcileContext } from "@capstan/runtime";
-import { hasDefinition, referenceText } from "../shared/referenced.ts";
-import type { ClusterScope, Referenced } from "./cluster-scope.ts";
+import type { KubeObject } from "@capstan/apimachinery";
+import { CLUSTER_FINALIZER, CONTROL_PLANE_LABEL, hasDefinition, type Referenced, referenceText } from "@capstan/capi";
+import { hasFinalizer, type ReconcileContext, releaseFinalizer } from "@capstan/runtime";
+import type { ClusterScope } from "./cluster-scope.ts";
 
 /** Progress of the deletion of a Cluster. */
 export interface ClusterDeletion {
   gone: boolean;
   waitingFor: { reason: string; message: string };
-  /** When to check again what no event reports. */
+  /** How often to check what no event reports. */
   retryMs?: number;
 }
 
-/** How soon what could not be read is looked for again. */
+/** How soon a failed read is retried. */
 const RETRY_MS = 10_000;
 
 /** Deletes the parts of a Cluster in order of dependency: workers, control plane, infrastructure. */
@@ -21,8 +20,8 @@ export async function deleteCluster(
   context: ReconcileContext,
   paused: boolean,
 ): Promise<ClusterDeletion> {
-  if (paused) return waiting("Deleting", "Deletion rests while the Cluster is paused");
-  // While there is a control plane its Machines are its own to delete: waiting for them before it is deleted would never end.
+  if (paused) return waiting("Deleting", "Deletion is suspended while the Cluster is paused");
+  // The control plane deletes its own Machines: waiting for them before it is deleted would never finish.
   const machines =
     scope.controlPlane.state === "found"
       ? scope.machines.filter((machine) => !isControlPlane(machine))
@@ -48,7 +47,7 @@ export async function deleteCluster(
     .join("\n");
   if (infrastructure !== "")
     return waiting("WaitingForInfrastructureDeletion", infrastructure, unreadable(scope.infrastructure, context));
-  await removeFinalizer(scope, context);
+  await release(scope, context);
   return { gone: true, waitingFor: { reason: "DeletionCompleted", message: "" } };
 }
 
@@ -64,7 +63,7 @@ function waiting(reason: string, message: string, retry = false): ClusterDeletio
   return { gone: false, waitingFor: { reason, message }, ...(retry ? { retryMs: RETRY_MS } : {}) };
 }
 
-/** What cannot be read may still be there; only of a kind that is not served any more nothing can be left. */
+/** An unreadable object may still exist; only objects of a kind that is no longer served cannot. */
 function unreadable(referenced: Referenced, { cache }: ReconcileContext): boolean {
   return referenced.state === "unresolved" && hasDefinition(cache, referenced.reference);
 }
@@ -74,7 +73,7 @@ async function deleteAll(objects: readonly KubeObject[], context: ReconcileConte
     if (object.metadata.deletionTimestamp === undefined) await context.client.delete(object);
 }
 
-/** What still exists, or undefined when it is gone. */
+/** Returns what still exists, or undefined. */
 async function deleteReferenced(referenced: Referenced, context: ReconcileContext): Promise<string | undefined> {
   if (referenced.state === "unresolved" && unreadable(referenced, context))
     return `* ${referenceText(referenced.reference)} cannot be read: ${referenced.message}`;
@@ -97,16 +96,8 @@ function remaining(objects: readonly KubeObject[]): string {
     .join("\n");
 }
 
-async function removeFinalizer(scope: ClusterScope, context: ReconcileContext): Promise<void> {
-  const { cluster } = scope;
-  const finalizers = (cluster.metadata.finalizers ?? []).filter((name) => name !== CLUSTER_FINALIZER);
-  if (finalizers.length === (cluster.metadata.finalizers ?? []).length) return;
-  try {
-    await context.client.patch(cluster, {
-      metadata: { finalizers, resourceVersion: cluster.metadata.resourceVersion },
-    });
-    context.recorder.event(cluster, "Normal", "Deleted", "Delete", "Cluster has been deleted");
-  } catch (error) {
-    if (!isReason(error, "NotFound")) throw error;
-  }
+async function release({ cluster }: ClusterScope, context: ReconcileContext): Promise<void> {
+  if (!hasFinalizer(cluster, CLUSTER_FINALIZER)) return;
+  await releaseFinalizer(context.client, cluster, CLUSTER_FINALIZER);
+  context.recorder.event(cluster, "Normal", "Deleted", "Delete", "Cluster has been deleted");
 }

@@ -1,24 +1,24 @@
-import type { OwnerReference, Unstructured } from "@capstan/apimachinery";
+import { ownerReference } from "@capstan/apimachinery";
 import {
+  adopt,
   CLUSTER_FINALIZER,
-  CLUSTER_NAME_LABEL,
   Cluster,
   CONNECTING_MS,
-  type ContractObject,
   controlPlaneInitialized,
   endpointOf,
   infrastructureProvisioned,
+  isControlPlaneMachine,
   Machine,
   pausedCondition,
+  type Referenced,
   validEndpoint,
   type WorkloadClusters,
 } from "@capstan/capi";
 import { done, type ReconcileContext, type Request, type Result, requeueAfter } from "@capstan/runtime";
 import type { Coalescer } from "../shared/coalesce.ts";
-import { isControlPlaneMachine } from "../shared/machine-aggregates.ts";
 import { deleteCluster } from "./cluster.delete.ts";
 import { clusterStatus, type Initialization } from "./cluster.status.ts";
-import { type ClusterScope, type Referenced, readCluster } from "./cluster-scope.ts";
+import { type ClusterScope, readCluster } from "./cluster-scope.ts";
 import { BY_CLUSTER, clusterKey } from "./indexes.ts";
 
 /** Reconciles a Cluster: owns its parts, copies what they provide (such as the endpoint), and reports their state. */
@@ -50,7 +50,8 @@ export async function reconcileCluster(
     await ensureSpec(scope, initialization, context);
     await ensureOwned(scope, scope.infrastructure, context);
     await ensureOwned(scope, scope.controlPlane, context);
-    for (const { object } of scope.secondaries) await own(scope.cluster, object, {}, context);
+    for (const { object } of scope.secondaries)
+      await adopt(context, object, scope.cluster.metadata.name ?? "", [ownerReference(scope.cluster)]);
   }
   const connection = workload.get({ namespace: request.namespace, name: request.name });
   const status = clusterStatus({
@@ -72,13 +73,13 @@ export async function reconcileCluster(
   );
   coalescer.passed(key, parts, context.clock);
   if (deleting?.retryMs !== undefined) return requeueAfter(deleting.retryMs);
-  // What was believed of a connection that never comes about is looked at again.
+  // Check again the state kept for a connection that is never established.
   return connection.state === "connecting" && initialization.controlPlaneInitialized
     ? requeueAfter(CONNECTING_MS)
     : done();
 }
 
-/** What has been reached, including earlier: these flags never go back. */
+/** What has been reached, including earlier: these flags never become false again. */
 function initializationOf(scope: ClusterScope): Initialization {
   const before = scope.cluster.status?.initialization;
   const { infrastructure, controlPlane } = scope;
@@ -96,7 +97,7 @@ function initializationOf(scope: ClusterScope): Initialization {
   };
 }
 
-/** The finalizer, and the endpoint once somebody offers one and nobody has set it. */
+/** Sets the finalizer, and the endpoint once a provider offers one and none is set. */
 async function ensureSpec(
   scope: ClusterScope,
   initialization: Initialization,
@@ -112,7 +113,7 @@ async function ensureSpec(
   await context.client.ensure(desired as Cluster, cluster);
   if (validEndpoint(cluster.spec?.controlPlaneEndpoint) !== undefined) return;
   const endpoint = offeredEndpoint(scope, initialization);
-  // Copied once and never changed again, so a plain patch: nobody is to own it by applying.
+  // Copied once and never changed again, so a plain patch: no field manager should own it.
   if (endpoint !== undefined) await context.client.patch(cluster, { spec: { controlPlaneEndpoint: endpoint } });
 }
 
@@ -133,33 +134,7 @@ function offeredEndpoint(
 /** Makes the Cluster an owner of what it refers to, so that deletion, pausing and moving reach it. */
 async function ensureOwned(scope: ClusterScope, referenced: Referenced, context: ReconcileContext): Promise<void> {
   if (referenced.state !== "found") return;
-  const controller = scope.cluster.spec?.topology === undefined ? {} : { controller: true, blockOwnerDeletion: true };
-  await own(scope.cluster, referenced.object, controller, context);
-}
-
-async function own(
-  cluster: Cluster,
-  object: ContractObject,
-  flags: Pick<OwnerReference, "controller" | "blockOwnerDeletion">,
-  context: ReconcileContext,
-): Promise<void> {
-  if (object.metadata.deletionTimestamp !== undefined) return;
-  const owner: OwnerReference = {
-    apiVersion: Cluster.apiVersion,
-    kind: Cluster.kind,
-    name: cluster.metadata.name ?? "",
-    uid: cluster.metadata.uid ?? "",
-    ...flags,
-  };
-  const desired: Unstructured = {
-    apiVersion: object.apiVersion,
-    kind: object.kind,
-    metadata: {
-      name: object.metadata.name ?? "",
-      ...(object.metadata.namespace === undefined ? {} : { namespace: object.metadata.namespace }),
-      labels: { [CLUSTER_NAME_LABEL]: cluster.metadata.name ?? "" },
-      ownerReferences: [owner],
-    },
-  };
-  await context.client.ensure(desired, object);
+  const { cluster } = scope;
+  const owner = ownerReference(cluster, { controller: cluster.spec?.topology !== undefined });
+  await adopt(context, referenced.object, cluster.metadata.name ?? "", [owner]);
 }

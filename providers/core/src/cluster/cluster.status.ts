@@ -6,17 +6,18 @@ import {
   conditionsOf,
   failureDomainsOf,
   field,
+  isControlPlaneMachine,
   type Machine,
   mirror,
+  type Referenced,
   type SummaryInput,
   summarize,
   validEndpoint,
   type WorkloadConnection,
   withTransitionTimes,
 } from "@capstan/capi";
-import { isControlPlaneMachine } from "../shared/machine-aggregates.ts";
 import { clusterMachineConditions, movementConditions, workersAvailable } from "./cluster.aggregates.ts";
-import type { ClusterScope, Referenced } from "./cluster-scope.ts";
+import type { ClusterScope } from "./cluster-scope.ts";
 import { deprecatedConditions } from "./deprecated-conditions.ts";
 import { secondaryCondition } from "./secondary-infrastructure.ts";
 
@@ -57,13 +58,11 @@ export function clusterStatus(input: ClusterStatusInput): NonNullable<Cluster["s
     conditions,
     deprecated: { v1beta1: { conditions: deprecatedConditions(conditions) } },
     ...(Object.keys(flags).length > 0 ? { initialization: flags } : {}),
-    ...(controlPlane === undefined ? {} : { controlPlane }),
+    controlPlane,
     workers: workerCounters(scope),
     ...(failureDomains.length > 0 ? { failureDomains } : {}),
     phase: phaseOf(input),
-    ...(scope.cluster.metadata.generation === undefined
-      ? {}
-      : { observedGeneration: scope.cluster.metadata.generation }),
+    observedGeneration: scope.cluster.metadata.generation,
   };
 }
 
@@ -118,7 +117,7 @@ export function clusterConditions(input: ClusterStatusInput): ConditionInput[] {
   ];
 }
 
-/** What a Cluster in deletion has lost is no fault. */
+/** Missing objects of a Cluster that is being deleted are not errors. */
 function isGoneOnPurpose({ cluster }: ClusterScope, { reason }: ConditionInput): boolean {
   return (
     cluster.metadata.deletionTimestamp !== undefined && (reason === "ObjectDeleted" || reason === "ObjectDoesNotExist")
@@ -127,7 +126,7 @@ function isGoneOnPurpose({ cluster }: ClusterScope, { reason }: ConditionInput):
 
 const TOPOLOGY_FAULTS = ["ReconcileFailed", "ClusterClassNotReconciled"];
 
-/** A topology that is on its way leaves a cluster available; one that cannot be made does not. */
+/** A topology in progress leaves a cluster available; one that cannot be reconciled does not. */
 function topologyInput(scope: ClusterScope): SummaryInput[] {
   if (scope.cluster.spec?.topology === undefined) return [];
   const input = gateInput(scope, { conditionType: "TopologyReconciled" });
@@ -148,7 +147,7 @@ function gateInput(scope: ClusterScope, gate: { conditionType: string; polarity?
 
 function remoteConnection({ scope, connection, initialization, nowMs }: ClusterStatusInput): ConditionInput {
   const before = findCondition(conditionsOf(scope.cluster), "RemoteConnectionProbe");
-  // A manager that has just started says what the one before it knew until it knows better.
+  // A manager that has just started keeps the status of its predecessor until it has observed the cluster.
   const believed =
     connection.state === "connecting" && nowMs - connection.since < CONNECTING_MS && before?.status === "True";
   if (connection.state === "connected" || believed)
@@ -175,7 +174,7 @@ function referenceProblem(referenced: Referenced, wasThere: boolean): ConditionI
     : { type: "", status: "False", reason: "ObjectDoesNotExist", message: `${what} does not exist; create it` };
 }
 
-/** The infrastructure the Cluster refers to, and all that is adopted beside it. */
+/** The infrastructure that the Cluster refers to, and all that is adopted in addition. */
 function infrastructureReady(input: ClusterStatusInput): ConditionInput {
   const primary = primaryReady(input);
   const { infrastructure, secondaries } = input.scope;
@@ -192,7 +191,7 @@ function infrastructureReady(input: ClusterStatusInput): ConditionInput {
   );
 }
 
-/** The topology makes what the Cluster refers to. */
+/** The topology creates the objects that the Cluster refers to. */
 function waitingForTopology({ cluster }: ClusterScope, type: string): ConditionInput | undefined {
   if (cluster.spec?.topology === undefined) return undefined;
   const message =
@@ -303,7 +302,7 @@ function workerCounters(scope: ClusterScope): Counters {
   };
 }
 
-/** A pool wants what its own spec says: its deployments ask for less while replicas fit nowhere, and for more while machines move. */
+/** A pool's own spec has its desired replicas: its deployments have fewer while some fit nowhere, and more while machines move. */
 function desiredWorkers({ machineDeployments, machinePools, machineSets, workerPools }: ClusterScope): number {
   const pools = workerPools.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
   const uids = new Set(pools.map(({ metadata }) => metadata.uid));

@@ -1,12 +1,4 @@
-import {
-  Cluster,
-  type ContractReference,
-  Machine,
-  MachineDeployment,
-  MachinePool,
-  MachineSet,
-  WorkerPool,
-} from "@capstan/capi";
+import { Cluster, Machine, MachineDeployment, MachinePool, MachineSet, referenceKey, WorkerPool } from "@capstan/capi";
 import type { Cache } from "@capstan/runtime";
 
 /** Name of the index of Clusters by the infrastructure and control plane objects that they reference. */
@@ -15,14 +7,6 @@ export const BY_REFERENCE = "reference";
 export const BY_CLUSTER = "cluster";
 /** Name of the index of Clusters by the name of their infrastructure object, whatever its kind. */
 export const BY_INFRASTRUCTURE_NAME = "infrastructure-name";
-
-/** Returns the key of a referenced object in the BY_REFERENCE index. */
-export function referenceKey(
-  namespace: string,
-  reference: Pick<ContractReference, "apiGroup" | "kind" | "name">,
-): string {
-  return `${namespace}/${reference.apiGroup}/${reference.kind}/${reference.name}`;
-}
 
 /** Returns the key of a Cluster, `NAMESPACE/NAME`, in the BY_CLUSTER index. */
 export function clusterKey(namespace: string, name: string): string {

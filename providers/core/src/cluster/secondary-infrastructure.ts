@@ -11,10 +11,11 @@ import {
   infrastructureProvisioned,
   MANAGED_BY_ANNOTATION,
   mirror,
+  referenceKey,
   resolveKind,
 } from "@capstan/capi";
 import type { Cache, Kind, ReconcileContext, Request } from "@capstan/runtime";
-import { BY_INFRASTRUCTURE_NAME, BY_REFERENCE, clusterKey, referenceKey } from "./indexes.ts";
+import { BY_INFRASTRUCTURE_NAME, BY_REFERENCE, clusterKey } from "./indexes.ts";
 
 const GROUP = "infrastructure.cluster.x-k8s.io";
 /** Candidates by the cluster they name, or by their own name if they name none. */

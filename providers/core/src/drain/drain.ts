@@ -46,7 +46,7 @@ export async function drainNode(input: DrainInput): Promise<DrainOutcome> {
   const evictable = judged.filter(({ verdict }) => verdict.do === "evict");
   const waiting = judged.filter(({ verdict }) => verdict.do === "wait");
   if (evictable.length === 0 && waiting.length === 0) return { done: true, message: "" };
-  // Only the lowest order present: later ones wait until all before them are gone, or have completed if that is waited for.
+  // Only the lowest order present: later ones wait until all earlier ones are deleted or, with WaitCompleted, have completed.
   const lowest = Math.min(...[...evictable, ...waiting].map(({ verdict }) => orderOf(verdict)));
   const now = evictable.filter(({ verdict }) => orderOf(verdict) === lowest);
   const results = await evictAll(
@@ -156,14 +156,14 @@ async function evict(pod: Pod, { client, node, signal }: DrainInput, results: Ev
     results.evicted.push(text);
   } catch (error) {
     if (isReason(error, "NotFound")) return;
-    // A budget that forbids it (429), a namespace that is going away or a webhook that says no holds back this Pod alone.
+    // A budget that forbids it (429), a terminating namespace or a webhook that rejects it blocks only this Pod.
     if (!(error instanceof ApiError)) throw error;
     const reason = refusalText(error);
     results.refused.set(reason, [...(results.refused.get(reason) ?? []), text]);
   }
 }
 
-/** The server's words, with the budget it names as the cause. */
+/** The message of the server, with the budget that it names as the cause. */
 function refusalText(error: ApiError): string {
   const causes = (error.status.details?.causes ?? [])
     .map(({ message }) => message)
@@ -178,7 +178,7 @@ function names(list: readonly string[]): string {
   return list.slice(0, MAX_NAMES).join(", ") + more;
 }
 
-/** Pods that lose something by leaving, by what that is. */
+/** Pods whose eviction loses something, by what is lost. */
 function warnings(judged: readonly Judged[]): Map<string, string[]> {
   const found = new Map<string, string[]>();
   for (const { pod, verdict } of judged) {

@@ -31,7 +31,7 @@ export interface PodContext {
 
 const DRAIN_LABEL = "cluster.x-k8s.io/drain";
 const MIRROR_ANNOTATION = "kubernetes.io/config.mirror";
-/** On an unreachable Node nobody confirms deletions: Pods deleted for longer than this count as gone. */
+/** On an unreachable Node no kubelet confirms deletions: Pods deleted for longer than this count as removed. */
 const UNREACHABLE_GRACE_MS = 1000;
 
 /** Reports whether the Node has the unreachable taint of the node lifecycle controller. */
@@ -52,7 +52,7 @@ export function rulesFor(rules: readonly DrainRule[], machine: Machine, cluster:
     .sort((a, b) => ((a.metadata.name ?? "") < (b.metadata.name ?? "") ? -1 : 1));
 }
 
-/** An absent selector means everything, a bad one nothing: nobody's deletion waits until a rule is mended. */
+/** An absent selector matches everything, an invalid one nothing, so that no deletion waits for a rule to be corrected. */
 function matches(selector: LabelSelectorObject | undefined, labels: Record<string, string> | undefined): boolean {
   return selector === undefined || selectorOrProblem(selector, "").matches(labels);
 }

@@ -13,6 +13,7 @@ import {
 import {
   done,
   ensureFinalizer,
+  ensureStatusIfPresent,
   keyText,
   type ReconcileContext,
   type Request,
@@ -59,12 +60,12 @@ export async function reconcileClaim(request: Request, context: ReconcileContext
   const outcome = await allocate(finalized, context, deps);
   await writeStatus(finalized, outcome, context);
   const pool = poolOfClaim(context.cache, claim);
-  // Whoever woke us may have had more than one address to offer.
+  // More than one address may have become free.
   if (pool !== undefined && deps.book.counts(pool).free > 0n) deps.waiters.wake(poolKeyOf(pool));
   return done();
 }
 
-/** A claim of a Cluster waits until that exists and is not paused; deletion needs no Cluster any more. */
+/** A claim of a Cluster waits until that exists and is not paused; deletion does not need the Cluster. */
 function mayWork(claim: IPAddressClaim, deleting: boolean, context: ReconcileContext): boolean {
   const name = claim.spec.clusterName ?? claim.metadata.labels?.[CLUSTER_NAME_LABEL];
   const cluster =
@@ -73,7 +74,7 @@ function mayWork(claim: IPAddressClaim, deleting: boolean, context: ReconcileCon
   return pausedCondition(claim, cluster).status !== "True";
 }
 
-/** A pool that somebody moves or restores neither gives nor takes. */
+/** A paused pool, as during a move or restore, neither allocates nor releases addresses. */
 function isPaused(pool: Pool | undefined): boolean {
   return pool !== undefined && pausedCondition(pool, undefined).status === "True";
 }
@@ -113,9 +114,9 @@ async function allocate(
   }
   waiters.gone(key);
   const { prefix, gateway } = addresses;
-  // A prefix is its first address; the length stands beside it.
+  // A prefix is its first address; the length is a separate field.
   const [address = ""] = reserved.split("/");
-  return await create(claim, pool, { address, prefix, ...(gateway === undefined ? {} : { gateway }) }, context, book);
+  return await create(claim, pool, { address, prefix, gateway }, context, book);
 }
 
 async function create(
@@ -129,7 +130,7 @@ async function create(
   const object: IPAddress = {
     apiVersion: IPAddress.apiVersion,
     kind: IPAddress.kind,
-    metadata: ownedMetadata({ ...(namespace === undefined ? {} : { namespace }), name }, claim, pool),
+    metadata: ownedMetadata({ namespace, name }, claim, pool),
     spec: { claimRef: { name }, poolRef: { ...claim.spec.poolRef }, ...spec },
   };
   try {
@@ -147,7 +148,7 @@ async function create(
   }
 }
 
-/** An address that exists is the claim's, if it was made for it and nobody else has the same. */
+/** An existing address belongs to the claim if it was created for it and no other object has the same address. */
 async function adopt(
   claim: IPAddressClaim,
   object: IPAddress,
@@ -158,20 +159,20 @@ async function adopt(
   if (object.spec.claimRef.name !== name || !samePool(object, claim))
     return notReady(
       "AllocationFailed",
-      `IPAddress ${name} exists already and belongs to another pool or claim; delete it`,
+      `IPAddress ${name} already exists and belongs to another pool or claim; delete it`,
     );
   if (object.metadata.deletionTimestamp !== undefined) {
-    // Whoever uses the address goes on doing so: it stays the claim's until that is deleted too.
-    const message = `IPAddress ${name} was deleted and is kept as long as this claim exists; delete the claim too to give it back`;
+    // The address may still be in use: it stays allocated to the claim until that is deleted too.
+    const message = `IPAddress ${name} was deleted, but its address stays allocated while this claim exists; delete the claim to release it`;
     return { address: name, condition: { type: "Ready", status: "True", reason: "Ready", message } };
   }
   if (claim.status?.addressRef === undefined && hasTwin(object, context)) {
-    // Two managers at the same time: the address went to another claim first. Nobody has seen this one yet.
+    // Two managers ran at the same time and the address went to another claim first. This one was not published yet.
     await releaseFinalizer(context.client, object, PROTECT_ADDRESS_FINALIZER);
     await context.client.delete(object);
-    throw new Error(`address ${object.spec.address} was given away twice; another one is chosen`);
+    throw new Error(`address ${object.spec.address} was allocated twice; choosing another one`);
   }
-  // What was restored from a backup, or moved, has lost its owners.
+  // An object that was restored from a backup, or moved, has lost its owners.
   await writeChanges(context.client, object, { ...object, metadata: ownedMetadata(object.metadata, claim, pool) });
   return { address: name, condition: { type: "Ready", status: "True", reason: "Ready", message: "" } };
 }
@@ -218,7 +219,7 @@ async function release(
   return done();
 }
 
-/** How long what returns waits; only pools of addresses know such a time, and one that goes gives nothing away again. */
+/** How long a released address is held back; only pools of addresses have such a time, and not while they are deleted. */
 function graceMsOf(pool: Pool | undefined): number {
   if (pool === undefined || isPrefixPool(pool) || pool.metadata.deletionTimestamp !== undefined) return 0;
   return (pool.spec.addressReuseGracePeriodSeconds ?? 0) * 1000;
@@ -248,9 +249,5 @@ async function writeStatus(claim: IPAddressClaim, outcome: Outcome, context: Rec
     },
   } as unknown as IPAddressClaim;
   const live = context.cache.get(IPAddressClaim, { namespace, name });
-  try {
-    await context.client.ensure(desired, live, { subresource: "status" });
-  } catch (error) {
-    if (!isReason(error, "NotFound")) throw error;
-  }
+  await ensureStatusIfPresent(context, desired, live);
 }

@@ -19,7 +19,7 @@ const CONCURRENCY = 20;
 
 /** Adds the cache indexes that the IPAM controllers read; call it before the cache starts. */
 export function addIpamIndexes(cache: Cache): void {
-  // Other providers may have pools of the same kind and name: theirs say nothing about ours, and anybody can name them.
+  // Other providers may have pools of the same kind and name: those are unrelated to ours, and any user can create them.
   cache.addIndex(IPAddress, BY_ADDRESS, (address) => (isOurs(address.spec.poolRef) ? [addressKey(address)] : []));
   cache.addIndex(IPAddressClaim, BY_POOL, ({ metadata, spec: { poolRef } }) =>
     isOurs(poolRef)
@@ -74,7 +74,7 @@ function nameOf({ kind }: Kind<Pool>): string {
 /** An address that appears is nearly always the claim's own doing. */
 const notOwnCreation: Predicate<IPAddress> = { create: () => false };
 
-/** Of a pool only its spec, its pause and its end matter to claims, and only to those without an address. */
+/** Only spec, pause and deletion of a pool affect claims, and only those without an address. */
 const poolChanged: Predicate<Pool> = {
   update: (pool, old) =>
     pool.metadata.generation !== old.metadata.generation ||

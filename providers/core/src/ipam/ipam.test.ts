@@ -81,7 +81,7 @@ describe("in-cluster IPAM", () => {
     });
     await plane.user.create(pool("p", { addresses: ["10.0.0.1", "fd00::1"], prefix: 24 }));
     await plane.clock.advance(2000);
-    expect((await ready(plane, "a"))?.message).toContain("one family");
+    expect((await ready(plane, "a"))?.message).toContain("one IP family");
     await plane.user.patch(pool("p", {}), { spec: { addresses: ["10.0.0.7"] } });
     await plane.clock.advance(2000);
     expect(await addressesOf(plane)).toEqual({ a: "10.0.0.7" });

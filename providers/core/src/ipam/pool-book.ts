@@ -9,7 +9,7 @@ import {
 import { type Cache, keyText } from "@capstan/runtime";
 import { isOurs, isPrefixPool, POOL_KINDS, type Pool, poolKeyOf, unitOf } from "./pools.ts";
 
-/** What a pool has to give: addresses or prefixes. */
+/** What a pool allocates: addresses or prefixes. */
 type Given = PoolAddresses | (PoolPrefixes & { oneSlotEach?: boolean });
 
 /** Tracks which claim holds which address or prefix of the in-cluster pools. */
@@ -29,7 +29,7 @@ export function openPoolBook(cache: Cache, signal: AbortSignal, onReturn: (pool:
   return book;
 }
 
-/** What a pool gives. The length of its prefixes never changes, so that whoever holds more than one did not get them from here. */
+/** What a pool gives. The length of its prefixes never changes, so a holder of more than one did not get them from this pool. */
 function givenBy(pool: Pool): Given | { problem: string } {
   if (!isPrefixPool(pool)) return poolAddresses(pool.spec);
   const prefixes = poolPrefixes(pool.spec);
@@ -42,7 +42,7 @@ function holderOf({ metadata }: IPAddress): string {
   return keyText(metadata.namespace, metadata.name ?? "");
 }
 
-/** What an object holds, in the words of the book. */
+/** What an object holds, as the address book expects it. */
 function heldBy({ spec }: IPAddress): string {
   return unitOf(spec.poolRef.kind) === "prefix" ? `${spec.address}/${spec.prefix}` : spec.address;
 }

@@ -1,8 +1,8 @@
-import { isReason } from "@capstan/apimachinery";
 import { type ConditionInput, conditionsOf, type Waiters, withTransitionTimes } from "@capstan/capi";
 import {
   done,
   ensureFinalizer,
+  ensureStatusIfPresent,
   type Kind,
   type ReconcileContext,
   type Request,
@@ -44,7 +44,7 @@ export async function reconcilePool(
     return done();
   }
   await ensureFinalizer(context.client, pool, PROTECT_POOL_FINALIZER);
-  // More addresses than before may be what claims wait for.
+  // Claims may be waiting for the additional addresses.
   if (counts.free > 0n) waiters.wake(key);
   const pauseMs = (written.get(key) ?? Number.NEGATIVE_INFINITY) + STATUS_PAUSE_MS - context.clock.monotonic();
   if (pauseMs > 0) return requeueAfter(pauseMs);
@@ -71,7 +71,7 @@ async function writeStatus(
   const desired = {
     apiVersion: pool.apiVersion,
     kind: pool.kind,
-    metadata: { ...(namespace === undefined ? {} : { namespace }), name },
+    metadata: { namespace, name },
     status: {
       ipAddresses: {
         total: saturated(counts.total),
@@ -82,11 +82,7 @@ async function writeStatus(
       conditions,
     },
   } as unknown as Pool;
-  try {
-    await context.client.ensure(desired, context.cache.get(kind, request), { subresource: "status" });
-  } catch (error) {
-    if (!isReason(error, "NotFound")) throw error;
-  }
+  await ensureStatusIfPresent(context, desired, context.cache.get(kind, request));
 }
 
 function ready(pool: Pool, book: PoolBook): ConditionInput {

@@ -1,5 +1,5 @@
 import { controllerOf, selectorOrProblem } from "@capstan/apimachinery";
-import { Cluster, MachineDeployment, MachineSet } from "@capstan/capi";
+import { Cluster, CONTRACT_STATUS, MachineDeployment, MachineSet } from "@capstan/capi";
 import {
   type Cache,
   type Controller,
@@ -24,6 +24,7 @@ export function machineDeploymentController(): Controller {
     .watches(Cluster, deploymentsOfCluster, { predicate: clusterMatters })
     .concurrency(CONCURRENCY)
     .rank(3)
+    .deferStatus(CONTRACT_STATUS)
     .reconcile((request, context) => reconcileMachineDeployment(request, context, coalescer));
 }
 

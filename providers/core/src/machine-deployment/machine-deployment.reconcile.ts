@@ -8,6 +8,7 @@ import {
 import {
   Cluster,
   conditionsOf,
+  labelValue,
   Machine,
   MachineDeployment,
   MachineSet,
@@ -28,7 +29,6 @@ import { clusterKey } from "../cluster/indexes.ts";
 import type { Coalescer } from "../shared/coalesce.ts";
 import { ensureMetadata } from "../shared/ensure-metadata.ts";
 import { BY_CONTROLLER, BY_DEPLOYMENT, BY_ORPHAN, controllerKey } from "../shared/indexes.ts";
-import { labelValue } from "../shared/label-value.ts";
 import { machineDeploymentStatus } from "./machine-deployment.status.ts";
 import {
   currentRevision,
@@ -131,7 +131,7 @@ function setsOf(deployment: MachineDeployment, context: ReconcileContext): Machi
   return context.cache.byIndex(MachineSet, BY_CONTROLLER, controllerKey(deployment));
 }
 
-/** What keeps the sets from creating Machines, in their words. */
+/** Why the sets cannot create Machines, from their conditions. */
 function blockedSets(sets: readonly MachineSet[]): string[] {
   return sets
     .map((set) => findCondition(conditionsOf(set), "ScalingUp"))
@@ -140,7 +140,7 @@ function blockedSets(sets: readonly MachineSet[]): string[] {
     .map((line) => line.replace(/^\* /, ""));
 }
 
-/** Deletes the sets and waits for them; true when the deployment is gone. */
+/** Deletes the sets and waits for them; true once the deployment is deleted. */
 async function deleteDeployment(deployment: MachineDeployment, context: ReconcileContext): Promise<boolean> {
   const sets = setsOf(deployment, context);
   if (sets.length === 0) {
@@ -170,7 +170,7 @@ async function adopt(deployment: MachineDeployment, selector: LabelSelector, con
   }
 }
 
-/** One step of the rollout. True when the deployment itself was changed and has to be looked at anew. */
+/** One step of the rollout. Returns true if the deployment itself changed and must be reconciled again. */
 async function advance(deployment: MachineDeployment, context: ReconcileContext): Promise<boolean> {
   const desired = deployment.spec.replicas;
   if (desired === undefined) return false;
@@ -206,7 +206,7 @@ async function advance(deployment: MachineDeployment, context: ReconcileContext)
     ...limits,
     sets: all.map((set) => plannedSet(set, set === current)),
   });
-  // Shrinking first: should the process end in between, there are rather too few than too many.
+  // Scale down first: after a crash in between there are too few Machines rather than too many.
   for (const set of shrinkingFirst(all, plan)) {
     await write(set, plan.replicas.get(set.metadata.name ?? "") ?? 0, set === current);
     if (set === fresh) noteCreated(deployment, set, context);
@@ -254,7 +254,7 @@ function noteCreated(deployment: MachineDeployment, set: MachineSet, context: Re
   context.recorder.event(deployment, "Normal", "SuccessfulCreate", "CreateMachineSet", note);
 }
 
-/** What noteRevision will write once the first set exists, told beforehand: one write less. */
+/** The revision that noteRevision would write once the first set exists; setting it now saves a write. */
 function firstRevision(deployment: MachineDeployment, context: ReconcileContext): Record<string, string> {
   const begins =
     revisionOf(deployment) === 0 &&

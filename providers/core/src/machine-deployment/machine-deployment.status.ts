@@ -1,16 +1,17 @@
 import { type Condition, findCondition, selectorOrProblem } from "@capstan/apimachinery";
 import {
   type ConditionInput,
+  compareVersions,
   conditionsOf,
   type Machine,
   type MachineDeployment,
   type MachineSet,
+  machineAggregates,
   progressing,
+  scalingDown,
+  scalingUp,
   withTransitionTimes,
 } from "@capstan/capi";
-import { compareVersions } from "../machine-set/machine-set.status.ts";
-import { machineAggregates } from "../shared/machine-aggregates.ts";
-import { scalingDown, scalingUp } from "../shared/scaling-conditions.ts";
 import { rolloutLimits } from "./machine-sets.ts";
 import { openRollout } from "./rollout-progress.ts";
 
@@ -46,7 +47,7 @@ export function machineDeploymentStatus(input: MachineDeploymentStatusInput): {
   };
   const versions = versionsOf(sets);
   const { generation } = deployment.metadata;
-  // Empty for a selector that is bad or selects everything; the API takes no empty text here.
+  // Empty for a selector that is invalid or selects everything; the API rejects an empty string here.
   const selector = selectorOrProblem(deployment.spec.selector, "spec.selector").toString();
   const computed = deploymentConditions(input, counts);
   const withTimes = (inputs: readonly ConditionInput[]): Condition[] =>
@@ -116,7 +117,7 @@ function available(deployment: MachineDeployment, counts: Counts, deleting: bool
   return { type, status: "False", reason: "NotAvailable", message };
 }
 
-/** What differs is told by the Machines themselves; here it is summed up. */
+/** The Machines report what differs; this summarizes it. */
 function rollingOut(machines: readonly Machine[], deleting: boolean): ConditionInput {
   const type = "RollingOut";
   const reasons = new Set<string>();

@@ -2,12 +2,13 @@ import { ownerReference, type Random, randomSuffix, scaledValue, stableStringify
 import {
   CLUSTER_NAME_LABEL,
   DEPLOYMENT_NAME_LABEL,
+  fnv32a,
+  labelValue,
   type MachineDeployment,
   MachineSet,
   TEMPLATE_HASH_LABEL,
 } from "@capstan/capi";
 import { DISABLE_CREATE_ANNOTATION, MACHINE_SET_FINALIZER } from "../machine-set/machine-set.reconcile.ts";
-import { fnv32a, labelValue } from "../shared/label-value.ts";
 import { DESIRED_REPLICAS_ANNOTATION, MAX_REPLICAS_ANNOTATION, REVISION_ANNOTATION, revisionOf } from "./revision.ts";
 import { HISTORY_LIMIT_ANNOTATION, ROLLBACK_ANNOTATION } from "./rollback.ts";
 import { isExpired, rolloutFields, sameRollout } from "./template-diff.ts";
@@ -94,7 +95,7 @@ export function desiredMachineSet(input: DesiredSetInput): MachineSet {
     kind: MachineSet.kind,
     metadata: {
       name: identity.name,
-      ...(namespace === undefined ? {} : { namespace }),
+      namespace,
       labels,
       annotations: {
         ...handedOn(deployment),
@@ -109,24 +110,24 @@ export function desiredMachineSet(input: DesiredSetInput): MachineSet {
     spec: {
       clusterName: spec.clusterName,
       replicas: input.replicas,
-      ...(spec.deletion === undefined ? {} : { deletion: spec.deletion }),
-      ...(spec.machineNaming === undefined ? {} : { machineNaming: spec.machineNaming }),
+      deletion: spec.deletion,
+      machineNaming: spec.machineNaming,
       selector: existing?.spec.selector ?? {
         ...spec.selector,
         matchLabels: { ...spec.selector.matchLabels, [TEMPLATE_HASH_LABEL]: identity.hash },
       },
       template: {
-        metadata: { labels, ...(templateAnnotations === undefined ? {} : { annotations: templateAnnotations }) },
+        metadata: { labels, annotations: templateAnnotations },
         spec: {
           clusterName: spec.clusterName,
           bootstrap: kept.bootstrap,
           infrastructureRef: kept.infrastructureRef,
-          ...(kept.version === undefined ? {} : { version: kept.version }),
-          ...(kept.failureDomain === undefined ? {} : { failureDomain: kept.failureDomain }),
-          ...(own.minReadySeconds === undefined ? {} : { minReadySeconds: own.minReadySeconds }),
-          ...(own.readinessGates === undefined ? {} : { readinessGates: own.readinessGates }),
-          ...(own.deletion === undefined ? {} : { deletion: own.deletion }),
-          ...(own.taints === undefined ? {} : { taints: own.taints }),
+          version: kept.version,
+          failureDomain: kept.failureDomain,
+          minReadySeconds: own.minReadySeconds,
+          readinessGates: own.readinessGates,
+          deletion: own.deletion,
+          taints: own.taints,
         },
       },
     },
@@ -154,7 +155,7 @@ export function rolloutLimits(deployment: MachineDeployment): { maxSurge: number
     try {
       return Math.max(0, scaledValue(value ?? fallback, desired, up));
     } catch {
-      // Neither number nor percentage: admission refuses it, and what slipped through counts as not set.
+      // Neither number nor percentage: admission rejects it, and an existing one counts as not set.
       return fallback;
     }
   };

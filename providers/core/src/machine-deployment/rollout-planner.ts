@@ -82,7 +82,7 @@ function planRollingUpdate(draft: Draft): void {
   if (!draft.changed) breakDeadlock(draft);
 }
 
-/** The current set grows into the room that the surge leaves, or shrinks to what is wanted. */
+/** The current set grows into the room that the surge leaves, or shrinks to the desired replicas. */
 function scaleCurrent(draft: Draft): void {
   const { current, input } = draft;
   if (current === undefined) return;
@@ -97,7 +97,7 @@ function scaleCurrent(draft: Draft): void {
   if (step > 0) draft.scale(current, have + step, `${input.desired} desired`);
 }
 
-/** Machines asked to go that still exist. */
+/** Machines that are being deleted and still exist. */
 const pending = (draft: Draft, set: PlannedSet): number => Math.max(0, set.machines - draft.of(set));
 
 /** Old sets shrink, oldest first, unavailable replicas first, as far as enough stays available. */
@@ -119,7 +119,7 @@ function shrink(draft: Draft, set: PlannedSet, limit: number, minAvailable: numb
   const have = draft.of(set);
   const most = Math.min(limit, have);
   for (let step = most; step > 0; step--) {
-    // What is not available cannot be missed.
+    // Deleting an unavailable Machine does not reduce availability.
     if (availableIf(draft, set, set) === 0 || availableIf(draft, set, undefined, have - step) >= minAvailable) {
       draft.scale(set, have - step, why);
       return step;
@@ -151,7 +151,7 @@ function breakDeadlock(draft: Draft): void {
   if (stuck !== undefined) draft.scale(stuck, stuck.replicas - 1, "unavailable replicas hold up the rollout");
 }
 
-/** Old Machines stay until somebody deletes them; each that goes makes room for a new one. */
+/** Old Machines stay until the user deletes them; each deletion makes room for a new one. */
 function planOnDelete(draft: Draft): void {
   const { input, current, old } = draft;
   for (const set of old) if (set.machines < set.replicas) draft.scale(set, set.machines, "Machines were deleted");
@@ -167,7 +167,7 @@ function planOnDelete(draft: Draft): void {
   if (current === undefined) return;
   if (surplus > 0) draft.scale(current, have - surplus, "more than desired");
   else if (surplus < 0) {
-    // Machines that are still on their way out count: their successors come when they are gone.
+    // Machines that are being deleted count: their successors are created once they are deleted.
     const leaving = old.reduce((total, set) => total + pending(draft, set), 0);
     const step = Math.min(-surplus, input.desired - oldTotal() - leaving - have);
     if (step > 0) draft.scale(current, have + step, "Machines were deleted");

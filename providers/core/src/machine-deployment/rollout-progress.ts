@@ -46,7 +46,7 @@ function isUpToDate(machine: Machine): boolean {
 }
 
 /**
- * When the rollout last came closer to its end, from times that objects keep, so that a restart forgets nothing: it began, a new Machine became
+ * When the rollout last made progress, from times that objects keep, so that a restart loses nothing: it started, a new Machine became
  * available, an old one began to go. That Machines are created does not count: failing ones may be replaced for ever.
  */
 function progressAt({ deployment, sets, machines, conditions }: RolloutInput): number {
@@ -65,7 +65,7 @@ function progressAt({ deployment, sets, machines, conditions }: RolloutInput): n
 
 type Blocker = Pick<OpenWork, "blocker" | "nextStep">;
 
-/** What holds the rollout up: no Machine can be created, or the oldest Machine that is not what it should be. */
+/** What blocks the rollout: no Machine can be created, or the oldest Machine that is not in its desired state. */
 function blockerOf({ deployment, machines, blocked }: RolloutInput): Blocker {
   const nextStep = `see: capstan why ${deployment.spec.clusterName} -n ${deployment.metadata.namespace}`;
   const [reason] = blocked;

@@ -7,8 +7,8 @@ type Template = MachineDeployment["spec"]["template"];
 export function rolloutFields(template: Template): object {
   const { version, failureDomain, bootstrap, infrastructureRef } = template.spec;
   return {
-    ...(version === undefined ? {} : { version }),
-    ...(failureDomain === undefined ? {} : { failureDomain }),
+    version,
+    failureDomain,
     bootstrap,
     infrastructureRef,
   };

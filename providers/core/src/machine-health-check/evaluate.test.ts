@@ -3,7 +3,7 @@ import type { Cluster, Machine, Node } from "@capstan/capi";
 import { describe, expect, test } from "vitest";
 import { type EvaluationInput, evaluate, type NodeState } from "./evaluate.ts";
 import { remediationPermission } from "./remediation-limit.ts";
-import { HEARTBEAT_MS, look } from "./wakefulness.ts";
+import { HEARTBEAT_MS, look } from "./sleep-detection.ts";
 
 const NOW = Date.UTC(2026, 0, 2);
 const ago = (seconds: number): string => formatTime(NOW - seconds * 1000);
@@ -204,7 +204,7 @@ describe("repairing is", () => {
   });
 });
 
-describe("wakefulness", () => {
+describe("sleep detection", () => {
   const first = look(undefined, 1000, 5);
   const cases: [string, number, number, boolean][] = [
     ["goes on over a heartbeat", HEARTBEAT_MS, HEARTBEAT_MS, false],

@@ -6,12 +6,8 @@ import {
   conditionsOf,
   type Machine,
   type Node,
+  REMEDIATE_MACHINE_ANNOTATION,
 } from "@capstan/capi";
-
-/** Annotation on a Machine that triggers remediation whatever its state. */
-export const REMEDIATE_ANNOTATION = "cluster.x-k8s.io/remediate-machine";
-/** Annotation on a Machine that excludes it from health checks. */
-export const SKIP_REMEDIATION_ANNOTATION = "cluster.x-k8s.io/skip-remediation";
 
 const DEFAULT_NODE_STARTUP_SECONDS = 600;
 /** A Node counts as deleted when it has been missing for as long as Nodes have been followed without a gap, and for this long at least. */
@@ -67,12 +63,12 @@ export interface EvaluationInput {
 export function evaluate(input: EvaluationInput): Verdict {
   const { cluster, target } = input;
   const { machine } = target;
-  if (machine.metadata.annotations?.[REMEDIATE_ANNOTATION] !== undefined)
+  if (machine.metadata.annotations?.[REMEDIATE_MACHINE_ANNOTATION] !== undefined)
     return unhealthy(
       "HasRemediateAnnotation",
-      `Health check failed: marked for remediation via ${REMEDIATE_ANNOTATION} annotation`,
+      `Health check failed: marked for remediation via ${REMEDIATE_MACHINE_ANNOTATION} annotation`,
     );
-  // Its Node goes with it: no sign of bad health.
+  // Its Node is deleted with it, which does not make it unhealthy.
   if (machine.metadata.deletionTimestamp !== undefined) return { state: "undecided" };
   const clusterConditions = conditionsOf(cluster);
   const isControlPlane = machine.metadata.labels?.[CONTROL_PLANE_LABEL] !== undefined;

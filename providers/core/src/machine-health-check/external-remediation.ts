@@ -11,7 +11,7 @@ import {
 import { type Kind, type ReconcileContext, type Request, requestFor } from "@capstan/runtime";
 import { BY_CLUSTER, clusterKey } from "../cluster/indexes.ts";
 
-/** Reasons why no repair was asked for. */
+/** Reasons why no remediation was requested. */
 const HINDERED = ["RemediationTemplateNotFound", "RemediationRequestCreationFailed"];
 
 /** Whether an external controller remediates the Machines of a check, and the condition to set on the Machine. */
@@ -62,7 +62,7 @@ export async function externalRemediation(
   return { used: true, condition: failed("WaitingForRemediation", "") };
 }
 
-/** Who repairs may have said more since. Without a word, or with what hindered the request, the last write was lost. */
+/** The remediation provider may have reported more since. Without a report, or with an old error, the last write was lost. */
 function askedBefore(machine: Machine): ExternalRemediation {
   const said = findCondition(conditionsOf(machine), "ExternallyRemediated");
   if (said !== undefined && !HINDERED.includes(said.reason)) return { used: true };

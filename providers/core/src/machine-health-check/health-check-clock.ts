@@ -1,12 +1,12 @@
 import type { Clock } from "@capstan/apimachinery";
-import { HEARTBEAT_MS, look, type Wakefulness } from "./wakefulness.ts";
+import { HEARTBEAT_MS, look, type SleepDetection } from "./sleep-detection.ts";
 
 /** Tracks the time while there are Machines to check, so that periods in which the process did not run are detected. */
 export class HealthCheckClock {
-  #seen: Wakefulness | undefined;
+  #seen: SleepDetection | undefined;
   #beating = false;
 
-  /** Since when time has been watched; call it at the beginning of every judgement. What is not current is not watched. */
+  /** Since when time has been watched; call it at the start of every evaluation. Time without a current view is not watched. */
   awakeSince(clock: Clock, isCurrent: () => boolean): number {
     this.#seen = look(isCurrent() ? this.#seen : undefined, clock.now(), clock.monotonic());
     return this.#seen.awakeSinceMs;
@@ -23,7 +23,7 @@ export class HealthCheckClock {
     const beat = (): void => {
       if (signal.aborted || !needed()) {
         this.#beating = false;
-        // What happens until the next judgement is not watched.
+        // The time until the next evaluation is not watched.
         this.#seen = undefined;
         return;
       }

@@ -2,7 +2,7 @@ import { findCondition, isReason } from "@capstan/apimachinery";
 import { type ConditionInput, conditionsOf, Machine, withTransitionTimes } from "@capstan/capi";
 import type { ReconcileContext } from "@capstan/runtime";
 
-/** Who writes OwnerRemediated and ExternallyRemediated: apart, so that what the health check says next does not take them away. */
+/** Field manager of OwnerRemediated and ExternallyRemediated: separate, so that the next result of the check keeps them. */
 const REMEDIATION_MANAGER = "capstan-machine-health-check-remediation";
 
 /** Writes the result of a check and, if given, the remediation request to a Machine; does nothing if both are already set. */
@@ -35,7 +35,7 @@ async function write(
     metadata: { namespace, name, uid },
     status: { conditions },
   } as unknown as Machine;
-  const options = { subresource: "status", ...(fieldManager === undefined ? {} : { fieldManager }) };
+  const options = { subresource: "status", fieldManager };
   try {
     await context.client.apply(desired, options);
   } catch (error) {

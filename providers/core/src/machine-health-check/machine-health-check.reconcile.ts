@@ -1,11 +1,4 @@
-import {
-  deepEqual,
-  findCondition,
-  isReason,
-  type LabelSelector,
-  ownerReference,
-  selectorOrProblem,
-} from "@capstan/apimachinery";
+import { deepEqual, findCondition, type LabelSelector, ownerReference, selectorOrProblem } from "@capstan/apimachinery";
 import {
   CLUSTER_NAME_LABEL,
   Cluster,
@@ -16,13 +9,21 @@ import {
   MachineHealthCheck,
   PAUSED_ANNOTATION,
   pausedCondition,
+  SKIP_REMEDIATION_ANNOTATION,
   type WorkloadClusters,
   type WorkloadConnection,
   withTransitionTimes,
 } from "@capstan/capi";
-import { done, type ReconcileContext, type Request, type Result, requeueAfter } from "@capstan/runtime";
+import {
+  done,
+  ensureStatusIfPresent,
+  type ReconcileContext,
+  type Request,
+  type Result,
+  requeueAfter,
+} from "@capstan/runtime";
 import { BY_CLUSTER, clusterKey } from "../cluster/indexes.ts";
-import { evaluate, type NodeState, SKIP_REMEDIATION_ANNOTATION, type Target, type Verdict } from "./evaluate.ts";
+import { evaluate, type NodeState, type Target, type Verdict } from "./evaluate.ts";
 import { externalRemediation } from "./external-remediation.ts";
 import type { HealthCheckClock } from "./health-check-clock.ts";
 import { writeMachineConditions } from "./machine-conditions.ts";
@@ -58,7 +59,7 @@ export async function reconcileMachineHealthCheck(
     return done();
   }
   const connection = workload.get({ namespace: request.namespace, name: check.spec.clusterName });
-  // What was found before a restart holds until the Nodes can be seen; news of them comes as a change.
+  // Results from before a restart hold until the Nodes are visible; a change of them triggers a reconcile.
   const patienceMs = connection.state === "connecting" ? connection.since + CONNECTING_MS - context.clock.now() : 0;
   if (patienceMs > 0 && check.status?.expectedMachines !== undefined) return requeueAfter(patienceMs);
   const targets = targetsOf(check, selector, connection, context);
@@ -112,7 +113,7 @@ function invalidSelector(message: string): ConditionInput {
   return { type: "RemediationAllowed", status: "Unknown", reason: "InvalidSelector", message };
 }
 
-/** What was known before pausing stays visible. */
+/** The last results before pausing stay visible. */
 function kept(check: MachineHealthCheck): ConditionInput[] {
   const found = findCondition(conditionsOf(check), "RemediationAllowed");
   return found === undefined
@@ -170,7 +171,7 @@ function reportRestriction(check: MachineHealthCheck, condition: ConditionInput,
   context.recorder.event(check, "Warning", "RemediationRestricted", "Remediate", condition.message);
 }
 
-/** Writes what was found to the Machine and, if allowed, asks for its repair. */
+/** Writes the result to the Machine and, if allowed, requests its remediation. */
 async function settle(
   check: MachineHealthCheck,
   machine: Machine,
@@ -228,19 +229,12 @@ async function writeStatus(
     ...(generation === undefined ? {} : { observedGeneration: generation }),
   };
   if (deepEqual(check.status, status)) return;
-  await context.client
-    .ensure(
-      {
-        apiVersion: MachineHealthCheck.apiVersion,
-        kind: MachineHealthCheck.kind,
-        metadata: { namespace, name },
-        status,
-      } as unknown as MachineHealthCheck,
-      context.cache.get(MachineHealthCheck, { namespace, name: name ?? "" }),
-      { subresource: "status" },
-    )
-    .catch((error: unknown) => {
-      // It went with its Cluster while this ran: nobody is left to be told.
-      if (!isReason(error, "NotFound")) throw error;
-    });
+  const desired = {
+    apiVersion: MachineHealthCheck.apiVersion,
+    kind: MachineHealthCheck.kind,
+    metadata: { namespace, name },
+    status,
+  } as unknown as MachineHealthCheck;
+  const live = context.cache.get(MachineHealthCheck, { namespace, name: name ?? "" });
+  await ensureStatusIfPresent(context, desired, live);
 }

@@ -244,6 +244,26 @@ describe("a MachineHealthCheck", () => {
     expect(plane.failures).toEqual([]);
   });
 
+  test("reports a request whose manager was killed before it could, after the template had been missing", async () => {
+    const plane = await start();
+    const templateRef = { apiVersion: "infra.test/v1", kind: "RebootTemplate", name: "reboot" };
+    const workload = await fleet(plane, 1, { remediation: { templateRef } });
+    await breakNode(workload, plane, "n0");
+    await plane.clock.advance(302_000);
+    expect(await conditionOf(plane, "m0", "ExternallyRemediated")).toMatchObject({
+      reason: "RemediationTemplateNotFound",
+    });
+    await plane.stopControllers();
+    for (const [kind, name, spec] of [
+      ["RebootTemplate", "reboot", { template: { spec: {} } }],
+      ["Reboot", "m0", {}],
+    ] as const)
+      await plane.user.create({ apiVersion: "infra.test/v1", kind, metadata: { namespace: NAMESPACE, name }, spec });
+    await plane.startControllers();
+    await plane.clock.advance(330_000);
+    expect(await conditionOf(plane, "m0", "ExternallyRemediated")).toMatchObject({ reason: "WaitingForRemediation" });
+  });
+
   test("a paused Cluster stops it", async () => {
     const plane = await start();
     const workload = await fleet(plane, 1);

@@ -1,8 +1,15 @@
 import type { Clock } from "@capstan/apimachinery";
-import { Cluster, CustomResourceDefinition, Machine, MachinePool, type WorkloadClusters } from "@capstan/capi";
+import {
+  Cluster,
+  CustomResourceDefinition,
+  Machine,
+  MachinePool,
+  referenceKey,
+  WorkloadCalls,
+  type WorkloadClusters,
+} from "@capstan/capi";
 import { type Cache, type Controller, controller, ignoreStatus, type Request, requestFor } from "@capstan/runtime";
-import { BY_CLUSTER, BY_REFERENCE, clusterKey, referenceKey } from "../cluster/indexes.ts";
-import { WorkloadCalls } from "../shared/workload-calls.ts";
+import { BY_CLUSTER, BY_REFERENCE, clusterKey } from "../cluster/indexes.ts";
 import { reconcileMachinePool } from "./machine-pool.reconcile.ts";
 
 const CONCURRENCY = 10;

@@ -1,20 +1,29 @@
-import { isReason, ownerReference, type Unstructured } from "@capstan/apimachinery";
+import { isReason, ownerReference } from "@capstan/apimachinery";
 import {
+  adopt,
   bootstrapDataSecretName,
   CLUSTER_NAME_LABEL,
   Cluster,
   type ContractObject,
   field,
+  hasDefinition,
   infrastructureProvisioned,
   MachinePool,
   type Node,
   pausedCondition,
+  type Referenced,
+  readReference,
+  referenceText,
+  referrersKey,
+  type WorkloadCalls,
   type WorkloadClusters,
   type WorkloadConnection,
+  WorkloadUnavailable,
 } from "@capstan/capi";
 import {
   type Cache,
   done,
+  inParallel,
   type ReconcileContext,
   type Request,
   type Result,
@@ -24,16 +33,13 @@ import {
   soonest,
 } from "@capstan/runtime";
 import { BY_REFERENCE } from "../cluster/indexes.ts";
-import { inParallel } from "../shared/in-parallel.ts";
-import { hasDefinition, type Referenced, readReference, referenceText, referrersKey } from "../shared/referenced.ts";
-import { type WorkloadCalls, WorkloadUnavailable } from "../shared/workload-calls.ts";
 import { type MachinePoolStatusInput, machinePoolStatus } from "./machine-pool.status.ts";
 import { countMachines, ensurePoolMachines } from "./pool-machines.ts";
 import { nodePatch, type PoolNodes, poolNodes, retiredNodes } from "./pool-nodes.ts";
 
 const FINALIZER = "machinepool.cluster.x-k8s.io";
 const CALLS_AT_ONCE = 5;
-/** How soon what could not be read is looked for again. */
+/** How soon a failed read is retried. */
 const UNREAD_RETRY_MS = 10_000;
 
 /** Dependencies of the MachinePool reconciler. */
@@ -130,12 +136,12 @@ interface Observed {
   /** Instances of the pool; undefined while the provider cannot say. */
   providerIDs: string[] | undefined;
   nodes: PoolNodes | undefined;
-  /** Whether Machines of the pool look after its Nodes. */
+  /** Whether Machines of the pool manage its Nodes. */
   hasMachines: boolean;
   status: Pick<MachinePoolStatusInput, "replicas" | "counts" | "references">;
 }
 
-/** Reads what the provider says of its instances and matches them with Nodes. */
+/** Reads the provider's instances and matches them with Nodes. */
 async function observe({ pool, infrastructure, connection }: Scope, context: ReconcileContext): Promise<Observed> {
   if (infrastructure.state !== "found")
     return { providerIDs: undefined, nodes: undefined, hasMachines: false, status: emptyStatus };
@@ -145,7 +151,7 @@ async function observe({ pool, infrastructure, connection }: Scope, context: Rec
   const machines = await ensurePoolMachines(pool, object, byProviderID, context);
   const replicas = numberAt(object, "status", "replicas");
   const ids = isProvisioned(infrastructure) ? stringsAt(object, "spec", "providerIDList") : undefined;
-  // An empty list beside a count means that the provider has not caught up.
+  // An empty list with a count means that the provider has not caught up.
   const providerIDs = ids !== undefined && ids.length === 0 && (replicas ?? 0) !== 0 ? undefined : ids;
   const nodes =
     providerIDs === undefined || connection.state !== "connected"
@@ -207,22 +213,11 @@ async function ensureSpec(scope: Scope, providerIDs: string[] | undefined, conte
 
 /** Makes the pool the controller of what it refers to. */
 async function own({ pool }: Scope, referenced: Referenced, context: ReconcileContext): Promise<void> {
-  if (referenced.state !== "found" || referenced.object.metadata.deletionTimestamp !== undefined) return;
-  const { object } = referenced;
-  const desired: Unstructured = {
-    apiVersion: object.apiVersion,
-    kind: object.kind,
-    metadata: {
-      name: object.metadata.name ?? "",
-      namespace: object.metadata.namespace ?? "",
-      labels: { [CLUSTER_NAME_LABEL]: pool.spec.clusterName },
-      ownerReferences: [ownerReference(pool, { controller: true })],
-    },
-  };
-  await context.client.ensure(desired, object);
+  if (referenced.state !== "found") return;
+  await adopt(context, referenced.object, pool.spec.clusterName, [ownerReference(pool, { controller: true })]);
 }
 
-/** Nodes of instances that are gone are deleted; the others are told whose they are. */
+/** Deletes Nodes of deleted instances; labels the others with their owner. */
 async function settleNodes(scope: Scope, observed: Observed, deps: MachinePoolDeps): Promise<Result> {
   const { pool, connection } = scope;
   if (connection.state !== "connected" || observed.providerIDs === undefined) return done();
@@ -265,7 +260,7 @@ async function remove(
 ): Promise<Result> {
   const { pool, connection, cluster } = scope;
   const left = [scope.bootstrap, scope.infrastructure].flatMap((part) => (part.state === "found" ? [part] : []));
-  // What cannot be read may still be there; only of a kind that is not served any more nothing can be left.
+  // An unreadable object may still exist; only objects of a kind that is no longer served cannot.
   const unread = [scope.bootstrap, scope.infrastructure].flatMap((part) =>
     part.state === "unresolved" && hasDefinition(context.cache, part.reference) ? [part] : [],
   );
@@ -288,7 +283,7 @@ async function remove(
   return done();
 }
 
-/** Deletes the Nodes; asks to come back when the workload cluster cannot be reached. */
+/** Deletes the Nodes; requeues if the workload cluster is unreachable. */
 async function removeNodes(
   pool: MachinePool,
   connection: WorkloadConnection,
@@ -322,5 +317,5 @@ async function writeStatus(input: MachinePoolStatusInput, context: ReconcileCont
     metadata: { namespace, name },
     status: machinePoolStatus({ ...input, pool: live }),
   } as unknown as MachinePool;
-  await context.client.ensure(desired, live, { subresource: "status" });
+  await context.ensureStatus(desired, live);
 }

@@ -1,9 +1,16 @@
 import { findCondition } from "@capstan/apimachinery";
-import { type ConditionInput, conditionsOf, type MachinePool, mirror, withTransitionTimes } from "@capstan/capi";
-import { type Referenced, referenceText } from "../shared/referenced.ts";
+import {
+  type ConditionInput,
+  conditionsOf,
+  type MachinePool,
+  mirror,
+  type Referenced,
+  referenceText,
+  withTransitionTimes,
+} from "@capstan/capi";
 import type { PoolNodes } from "./pool-nodes.ts";
 
-/** Present with any value but "false": somebody else decides on the number of replicas. */
+/** Present with any value but "false": another manager decides the number of replicas. */
 const REPLICAS_MANAGED_ANNOTATION = "cluster.x-k8s.io/replicas-managed-by";
 
 type Status = NonNullable<MachinePool["status"]>;
@@ -46,13 +53,13 @@ export function machinePoolStatus(input: MachinePoolStatusInput): Status {
       generation,
     ),
     ...(Object.keys(flags).length > 0 ? { initialization: flags } : {}),
-    ...(replicas === undefined ? {} : { replicas }),
-    ...(ready === undefined ? {} : { readyReplicas: ready }),
-    ...(available === undefined ? {} : { availableReplicas: available }),
-    ...(upToDate === undefined ? {} : { upToDateReplicas: upToDate }),
+    replicas,
+    readyReplicas: ready,
+    availableReplicas: available,
+    upToDateReplicas: upToDate,
     ...(nodeRefs === undefined || nodeRefs.length === 0 ? {} : { nodeRefs }),
     phase: phaseOf(input, ready ?? 0, nodeRefs?.length ?? 0),
-    ...(generation === undefined ? {} : { observedGeneration: generation }),
+    observedGeneration: generation,
   };
 }
 

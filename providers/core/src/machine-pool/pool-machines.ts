@@ -4,16 +4,15 @@ import {
   type ContractObject,
   conditionsOf,
   field,
+  labelValue,
   Machine,
   MachinePool,
   type Node,
   POOL_NAME_LABEL,
   watchKind,
 } from "@capstan/capi";
-import { type Cache, type Kind, type ReconcileContext, type Request, requestFor } from "@capstan/runtime";
-import { inParallel } from "../shared/in-parallel.ts";
+import { type Cache, inParallel, type Kind, type ReconcileContext, type Request, requestFor } from "@capstan/runtime";
 import { BY_CONTROLLER, controllerKey } from "../shared/indexes.ts";
-import { labelValue } from "../shared/label-value.ts";
 
 const WRITES_AT_ONCE = 10;
 

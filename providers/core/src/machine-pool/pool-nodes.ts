@@ -36,7 +36,7 @@ export function poolNodes(
       apiVersion: "v1",
       kind: "Node",
       name: metadata.name ?? "",
-      ...(metadata.uid === undefined ? {} : { uid: metadata.uid }),
+      uid: metadata.uid,
     })),
     ready: waits.length,
     available: waits.length - open.length,
@@ -63,7 +63,7 @@ export function retiredNodes(
   return before.flatMap((reference) => {
     const node = byName(reference.name ?? "");
     const id = node?.spec?.providerID;
-    // Another Node of the same name is not meant, nor one that nobody can tell from others.
+    // Not another Node of the same name, nor one that cannot be identified.
     if (node === undefined || id === undefined || id === "" || kept.has(id)) return [];
     return reference.uid === undefined || reference.uid === node.metadata.uid ? [node] : [];
   });

@@ -1,8 +1,5 @@
-import { seededRandom } from "@capstan/apimachinery";
-import type { ContractObject, Machine, MachineSet } from "@capstan/capi";
+import { type ContractObject, type Machine, type MachineSet } from "@capstan/capi";
 import { describe, expect, test } from "vitest";
-import { fnv32a, labelValue } from "../shared/label-value.ts";
-import { generateName } from "../shared/name-template.ts";
 import { deletePriority, machinesToDelete } from "./delete-priority.ts";
 import type { MachineSetScope } from "./machine-set-scope.ts";
 import { preflightProblems } from "./preflight.ts";
@@ -109,36 +106,5 @@ describe("preflight checks", () => {
     const problems = preflightProblems(scope(given));
     expect(problems).toHaveLength(checks.length);
     for (const check of checks) expect(problems[0]).toContain(`"${check}" preflight check failed`);
-  });
-});
-
-describe("names", () => {
-  test("hash of upstream's published vectors", () => {
-    // FNV-1a, 32 bits: test vectors of its authors.
-    expect(fnv32a("")).toBe(0x811c9dc5);
-    expect(fnv32a("a")).toBe(0xe40c292c);
-    expect(fnv32a("foobar")).toBe(0xbf9cf968);
-  });
-
-  test("long names become label values", () => {
-    expect(labelValue("short")).toBe("short");
-    expect(labelValue("x".repeat(64))).toMatch(/^hash_[\w-]{6}_z$/);
-  });
-
-  test("too long names are cut and unique again", () => {
-    const name = generateName(
-      "{{ .machineSet.name }}-{{ .random }}",
-      { machineSet: { name: "m".repeat(80) } },
-      seededRandom(1),
-    );
-    expect(name).toMatch(/^m{58}.{5}$/);
-  });
-
-  test.each([
-    ["{{ .nothing.here }}-{{ .random }}", /no valid name|nil/],
-    ["{{ .random", /./],
-    ["Upper-{{ .random }}", /no valid name/],
-  ])("%s", (template, expected) => {
-    expect(() => generateName(template, {}, seededRandom(1))).toThrow(expected);
   });
 });

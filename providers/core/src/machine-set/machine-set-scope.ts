@@ -2,26 +2,18 @@ import { controllerOf, selectorOrProblem } from "@capstan/apimachinery";
 import {
   Cluster,
   type ContractObject,
-  type ContractReference,
   Machine,
   MachineDeployment,
   MachineSet,
-  watchKind,
+  type Referenced,
+  readReference,
+  referrersKey,
+  type TemplatePart,
+  templatePart,
 } from "@capstan/capi";
 import { type Cache, type ReconcileContext, type Request, requestFor } from "@capstan/runtime";
 import { BY_CLUSTER, BY_REFERENCE, clusterKey } from "../cluster/indexes.ts";
 import { BY_CONTROLLER, BY_ORPHAN, controllerKey } from "../shared/indexes.ts";
-import { type Referenced, readReference, referrersKey } from "../shared/referenced.ts";
-import { clonedKind } from "./clone-template.ts";
-
-/** A template, and how to find the objects created from it. */
-export interface TemplateScope {
-  template: Referenced;
-  /** Returns an object created from the template; undefined if it does not exist. */
-  clone(name: string): ContractObject | undefined;
-  /** Why objects of the cloned kind cannot be read, or undefined. */
-  problem: string | undefined;
-}
 
 /** Everything that one reconcile of a MachineSet reads. */
 export interface MachineSetScope {
@@ -29,9 +21,9 @@ export interface MachineSetScope {
   cluster: Cluster | undefined;
   deployment: MachineDeployment | undefined;
   controlPlane: Referenced;
-  infrastructure: TemplateScope;
+  infrastructure: TemplatePart;
   /** Undefined if bootstrap data is provided as a Secret. */
-  bootstrap: TemplateScope | undefined;
+  bootstrap: TemplatePart | undefined;
   machines: Machine[];
   /** Machines without a controller that match the selector. */
   orphans: Machine[];
@@ -56,8 +48,8 @@ export async function readMachineSet(set: MachineSet, context: ReconcileContext)
         ? cache.get(MachineDeployment, { namespace, name: owner.name })
         : undefined,
     controlPlane: await readReference(context, namespace, cluster?.spec?.controlPlaneRef, setsOfControlPlane),
-    infrastructure: await readTemplate(context, namespace, template.spec.infrastructureRef),
-    bootstrap: configRef === undefined ? undefined : await readTemplate(context, namespace, configRef),
+    infrastructure: await templatePart(context, namespace, template.spec.infrastructureRef, setsThatRefer),
+    bootstrap: configRef === undefined ? undefined : await templatePart(context, namespace, configRef, setsThatRefer),
     machines: cache.byIndex(Machine, BY_CONTROLLER, controllerKey(set)),
     orphans: selector.empty
       ? []
@@ -65,22 +57,6 @@ export async function readMachineSet(set: MachineSet, context: ReconcileContext)
           .byIndex(Machine, BY_ORPHAN, clusterKey(namespace, clusterName))
           .filter((machine) => selector.matches(machine.metadata.labels)),
     selectorProblem: selector.problem,
-  };
-}
-
-async function readTemplate(
-  context: ReconcileContext,
-  namespace: string,
-  reference: ContractReference,
-): Promise<TemplateScope> {
-  const template = await readReference(context, namespace, reference, setsThatRefer);
-  // Objects made from templates are read here; the Machine controller follows their changes.
-  const watched = await watchKind(context, { ...reference, kind: clonedKind(reference.kind) }, () => []);
-  if ("problem" in watched) return { template, clone: () => undefined, problem: watched.problem };
-  return {
-    template,
-    clone: (name) => context.cache.get(watched.kind, { namespace, name }),
-    problem: undefined,
   };
 }
 

@@ -1,5 +1,14 @@
 import { controllerOf, deepEqual, selectorOrProblem } from "@capstan/apimachinery";
-import { Cluster, CustomResourceDefinition, Machine, MachineDeployment, MachineSet } from "@capstan/capi";
+import {
+  Cluster,
+  CONTRACT_STATUS,
+  CustomResourceDefinition,
+  clonedKind,
+  Machine,
+  MachineDeployment,
+  MachineSet,
+  MachineSync,
+} from "@capstan/capi";
 import {
   type Cache,
   type Controller,
@@ -12,9 +21,7 @@ import {
 import { BY_CLUSTER, clusterKey } from "../cluster/indexes.ts";
 import { Coalescer } from "../shared/coalesce.ts";
 import { BY_CONTROLLER, controllerKey } from "../shared/indexes.ts";
-import { clonedKind } from "./clone-template.ts";
 import { reconcileMachineSet } from "./machine-set.reconcile.ts";
-import { MachineSync } from "./sync-machines.ts";
 
 const CONCURRENCY = 50;
 
@@ -29,6 +36,7 @@ export function machineSetController(): Controller {
     .watches(CustomResourceDefinition, setsThatRefer)
     .concurrency(CONCURRENCY)
     .rank(2)
+    .deferStatus(CONTRACT_STATUS)
     .reconcile((request, context) => reconcileMachineSet(request, context, deps));
 }
 
@@ -59,7 +67,7 @@ function setsOfDeployment(deployment: MachineDeployment, cache: Cache): Request[
   return cache.byIndex(MachineSet, BY_CONTROLLER, controllerKey(deployment)).flatMap(requestFor);
 }
 
-/** What else a set reads of its deployment it gets by its own annotations. */
+/** A set reads other settings of its deployment from its own annotations. */
 const remediationMatters: Predicate<MachineDeployment> = {
   update: (deployment, old) => !deepEqual(deployment.spec.remediation, old.spec.remediation),
 };

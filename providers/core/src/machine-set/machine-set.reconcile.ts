@@ -1,7 +1,18 @@
 import { addOwnerReference, ownerReference } from "@capstan/apimachinery";
-import { Machine, MachineSet, pausedCondition } from "@capstan/capi";
+import {
+  completeMachine,
+  createMachines,
+  isIncomplete,
+  Machine,
+  MachineSet,
+  type MachineSync,
+  newMachineName,
+  pausedCondition,
+  planProblem,
+} from "@capstan/capi";
 import {
   done,
+  inParallel,
   type ReconcileContext,
   type Request,
   type Result,
@@ -11,15 +22,13 @@ import {
 } from "@capstan/runtime";
 import type { Coalescer } from "../shared/coalesce.ts";
 import { ensureMetadata } from "../shared/ensure-metadata.ts";
-import { inParallel } from "../shared/in-parallel.ts";
 import { BY_CONTROLLER, controllerKey } from "../shared/indexes.ts";
-import { completeMachine, createMachines, isIncomplete, templateProblem } from "./create-machines.ts";
 import { type DeletionOrder, machinesToDelete } from "./delete-priority.ts";
+import { DEFAULT_NAMING, machineSetPlan } from "./machine-plan.ts";
 import { machineSetStatus } from "./machine-set.status.ts";
 import { type MachineSetScope, readMachineSet } from "./machine-set-scope.ts";
 import { preflightProblems } from "./preflight.ts";
 import { remediate } from "./remediate.ts";
-import type { MachineSync } from "./sync-machines.ts";
 
 /** Finalizer of a MachineSet; removed once its Machines are deleted. */
 export const MACHINE_SET_FINALIZER = "cluster.x-k8s.io/machineset";
@@ -111,9 +120,10 @@ async function advance(scope: MachineSetScope, context: ReconcileContext, deps: 
   await ownTemplates(scope, context);
   if (await adopt(scope, context)) return { blocked: [] };
   await remediate(scope, context);
-  const incomplete = scope.machines.filter((machine) => isIncomplete(scope, machine));
-  await inParallel(incomplete, PARALLEL, (machine) => completeMachine(scope, machine, context));
-  await deps.sync.run(scope, context);
+  const plan = machineSetPlan(scope);
+  const incomplete = scope.machines.filter((machine) => isIncomplete(plan, machine));
+  await inParallel(incomplete, PARALLEL, (machine) => completeMachine(plan, machine, context));
+  await deps.sync.run(plan, scope.machines, context);
   return await scale(scope, context);
 }
 
@@ -148,7 +158,7 @@ async function adopt({ set, orphans }: MachineSetScope, context: ReconcileContex
   return mine.length > 0;
 }
 
-/** As many Machines as wanted: creates what is missing, deletes what is too much. */
+/** Creates missing Machines and deletes surplus ones. */
 async function scale(scope: MachineSetScope, context: ReconcileContext): Promise<Progress> {
   const { set, machines } = scope;
   const desired = set.spec.replicas;
@@ -158,17 +168,23 @@ async function scale(scope: MachineSetScope, context: ReconcileContext): Promise
     await deleteSurplus(set, machines, -missing, context);
     return { blocked: [] };
   }
-  const problem = templateProblem(scope);
-  // Told before it hurts: the next Machine to be replaced could not be.
+  const plan = machineSetPlan(scope);
+  const problem = planProblem(plan);
+  // Reported early: the next Machine to be replaced could not be created.
   if (missing === 0) return { blocked: problem === undefined ? [] : [problem] };
   if (set.metadata.annotations?.[DISABLE_CREATE_ANNOTATION] === "true")
     return { blocked: [`annotation ${DISABLE_CREATE_ANNOTATION} is set`] };
-  // A watch tells when the template appears.
+  // A watch reports when the template appears.
   if (problem !== undefined) return { blocked: [problem] };
   const problems = preflightProblems(scope);
   if (problems.length > 0) return { blocked: problems, retryMs: PREFLIGHT_RETRY_MS };
   try {
-    await createMachines(scope, missing, context);
+    const naming = set.spec.machineNaming?.template ?? DEFAULT_NAMING;
+    const values = { cluster: { name: set.spec.clusterName }, machineSet: { name: set.metadata.name ?? "" } };
+    const names = Array.from({ length: missing }, () => ({
+      name: newMachineName(context, set.metadata.namespace, naming, values),
+    }));
+    await createMachines(plan, names, context);
     return { blocked: [] };
   } catch (cause) {
     const message = cause instanceof Error ? cause.message : String(cause);

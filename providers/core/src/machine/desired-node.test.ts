@@ -35,7 +35,7 @@ const taint = (key: string, propagation: string, value?: string): object => ({
   key,
   effect: "NoSchedule",
   propagation,
-  ...(value === undefined ? {} : { value }),
+  value,
 });
 
 test("a taint for the beginning does not reach a Node that has begun without taints", () => {

@@ -60,7 +60,7 @@ function filterKeys(map: Record<string, string> | undefined, keep: (key: string)
   return Object.fromEntries(Object.entries(map ?? {}).filter(([key]) => keep(key)));
 }
 
-/** Sets what the Machine has and takes away what it had; which keys those are is kept in an annotation of the Node. */
+/** Sets what the Machine has and removes what it had before; which keys those are is kept in an annotation of the Node. */
 function synced(
   current: Record<string, string> | undefined,
   wanted: Record<string, string>,
@@ -103,13 +103,13 @@ function desiredTaints(node: Node, input: DesiredNodeInput, annotations: Record<
   const had = new Set(list(before));
   // Taints for the beginning only are set when the Node is first seen: nothing has been tracked on it yet.
   const wanted = before === undefined ? specified : always;
-  // One that is only for the beginning from now on stays; it is no longer looked after.
+  // A taint that becomes OnInitialization stays; it is no longer managed.
   const keptIds = new Set(specified.map(taintId));
   const taints = (node.spec?.taints ?? []).filter(
     (taint) => taint.key !== UNINITIALIZED_TAINT && (!had.has(taintId(taint)) || keptIds.has(taintId(taint))),
   );
   for (const { key, value, effect } of wanted) {
-    const taint: NodeTaint = { key, effect: effect as NodeTaint["effect"], ...(value === undefined ? {} : { value }) };
+    const taint: NodeTaint = { key, effect: effect as NodeTaint["effect"], value };
     const index = taints.findIndex((present) => taintId(present) === taintId(taint));
     if (index < 0) taints.push(taint);
     else if ((taints[index]?.value ?? "") !== (value ?? "")) taints[index] = taint;

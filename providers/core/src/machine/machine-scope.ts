@@ -6,12 +6,15 @@ import {
   MachineDeployment,
   MachineSet,
   type Node,
+  type Referenced,
+  readReference,
+  referenceText,
+  referrersKey,
   type WorkloadClusters,
   type WorkloadConnection,
 } from "@capstan/capi";
 import { type Cache, type ReconcileContext, type Request, requestFor } from "@capstan/runtime";
 import { BY_REFERENCE } from "../cluster/indexes.ts";
-import { type Referenced, readReference, referenceText, referrersKey } from "../shared/referenced.ts";
 
 /** Everything that one reconcile of a Machine reads. */
 export interface MachineScope {
@@ -61,7 +64,7 @@ function ours(machine: Machine, referenced: Referenced): Referenced {
   if (controller === undefined || controller.kind !== Machine.kind || controller.name === machine.metadata.name)
     return referenced;
   const { reference } = referenced;
-  const message = `${referenceText(reference)} belongs to Machine ${controller.name}: give this Machine one of its own`;
+  const message = `${referenceText(reference)} belongs to Machine ${controller.name}: use a separate one for this Machine`;
   return { state: "unresolved", reference, message };
 }
 

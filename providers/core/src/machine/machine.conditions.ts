@@ -7,12 +7,13 @@ import {
   infrastructureProvisioned,
   type Machine,
   mirror,
+  type Referenced,
+  referenceText,
   type SummaryInput,
   summarize,
 } from "@capstan/capi";
 import semver from "semver";
 import { isExpired, rolloutDifferences } from "../machine-deployment/template-diff.ts";
-import { type Referenced, referenceText } from "../shared/referenced.ts";
 import { nodeConditions } from "./machine.node-conditions.ts";
 import type { MachineScope } from "./machine-scope.ts";
 
@@ -69,7 +70,7 @@ export function machineConditions(input: MachineConditionsInput): ConditionInput
 
 const LONG_MS = 15 * 60_000;
 
-/** In a summary a deletion is one word, until it takes long: then people want to know what holds it up. */
+/** The summary of a deletion is short, until it takes long: then it says what blocks it. */
 function deletingForSummary(deleting: ConditionInput, input: MachineConditionsInput): ConditionInput {
   const since = input.scope.machine.metadata.deletionTimestamp;
   if (deleting.status !== "True" || since === undefined) return deleting;
@@ -150,7 +151,7 @@ function infrastructureReady(scope: MachineScope): ConditionInput {
       type,
       status: "False",
       reason: "NotReady",
-      message: `${referenceText(reference)} says it is provisioned but has no spec.providerID`,
+      message: `${referenceText(reference)} reports that it is provisioned but has no spec.providerID`,
     };
   const flag = contract === "v1beta2" ? "status.initialization.provisioned" : "status.ready";
   const ready = before || provisioned;
@@ -186,7 +187,7 @@ function upToDateCondition(scope: MachineScope, nowMs: number): ConditionInput |
   };
 }
 
-/** Kubernetes supports every patch release of a minor alike: which one a host or an image brings is no reason to replace it. */
+/** Kubernetes supports every patch release of a minor alike: another one is no reason to replace the Machine. */
 function sameMinor(a: string, b: string): boolean {
   const left = semver.parse(a);
   const right = semver.parse(b);

@@ -1,11 +1,13 @@
 import { type Clock, deepEqual } from "@capstan/apimachinery";
 import {
   Cluster,
+  CONTRACT_STATUS,
   CustomResourceDefinition,
   Machine,
   MachineDeployment,
   MachineDrainRule,
   MachineSet,
+  WorkloadCalls,
   type WorkloadClusters,
 } from "@capstan/capi";
 import {
@@ -20,7 +22,6 @@ import {
 import { BY_CLUSTER, clusterKey } from "../cluster/indexes.ts";
 import { REVISION_ANNOTATION } from "../machine-deployment/revision.ts";
 import { BY_CONTROLLER, BY_DEPLOYMENT, BY_NODE, BY_PROVIDER_ID, controllerKey, inCluster } from "../shared/indexes.ts";
-import { WorkloadCalls } from "../shared/workload-calls.ts";
 import { reconcileMachine } from "./machine.reconcile.ts";
 import type { NodeKeys } from "./node-keys.ts";
 
@@ -43,11 +44,12 @@ export function machineController(workload: WorkloadClusters, cache: Cache, cloc
         { predicate: revisionMatters },
       )
       .watches(CustomResourceDefinition, machinesThatRefer, { predicate: definitionMatters })
-      // Read while draining, which looks again by itself.
+      // Read while draining, which polls.
       .watches(MachineDrainRule, () => [])
       .watchesRaw(nodeEvents(workload, cache))
       .concurrency(CONCURRENCY)
       .rank(1)
+      .deferStatus(CONTRACT_STATUS)
       .reconcile((request, context) => reconcileMachine(request, context, { workload, calls, keys }))
   );
 }
@@ -69,7 +71,7 @@ const clusterMatters: Predicate<Cluster> = {
     !deepEqual(cluster.status?.initialization, old.status?.initialization),
 };
 
-/** What UpToDate and the taint of outdated Nodes depend on. */
+/** Fields that UpToDate and the taint of outdated Nodes depend on. */
 const revisionMatters: Predicate<MachineSet | MachineDeployment> = {
   update: (object, old) =>
     object.metadata.annotations?.[REVISION_ANNOTATION] !== old.metadata.annotations?.[REVISION_ANNOTATION] ||

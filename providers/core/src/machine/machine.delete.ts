@@ -1,5 +1,21 @@
 import { findCondition, formatTime, isReason } from "@capstan/apimachinery";
-import { conditionsOf, isExternallyManagedControlPlane, MACHINE_FINALIZER, Machine, type Node } from "@capstan/capi";
+import {
+  conditionsOf,
+  deletionHooks,
+  EXCLUDE_DRAIN_ANNOTATION,
+  EXCLUDE_VOLUME_DETACH_ANNOTATION,
+  hasDefinition,
+  isExternallyManagedControlPlane,
+  MACHINE_FINALIZER,
+  Machine,
+  type Node,
+  PRE_DRAIN_HOOK,
+  PRE_TERMINATE_HOOK,
+  type Referenced,
+  readReference,
+  referenceText,
+  WorkloadUnavailable,
+} from "@capstan/capi";
 import { type Client, type ReconcileContext, releaseFinalizer } from "@capstan/runtime";
 import { clusterKey } from "../cluster/indexes.ts";
 import { type DrainInput, drainNode, drainRuleProblems } from "../drain/drain.ts";
@@ -7,8 +23,6 @@ import { NodeKind } from "../drain/kinds.ts";
 import { isUnreachable } from "../drain/pod-rules.ts";
 import { attachedVolumes } from "../drain/volumes.ts";
 import { BY_CONTROL_PLANE } from "../shared/indexes.ts";
-import { hasDefinition, type Referenced, readReference, referenceText } from "../shared/referenced.ts";
-import { WorkloadUnavailable } from "../shared/workload-calls.ts";
 import type { MachineDeps } from "./machine.reconcile.ts";
 import type { MachineScope } from "./machine-scope.ts";
 
@@ -24,10 +38,6 @@ export interface MachineDeletion {
   retryMs?: number;
 }
 
-const PRE_DRAIN = "pre-drain.delete.hook.machine.cluster.x-k8s.io";
-const PRE_TERMINATE = "pre-terminate.delete.hook.machine.cluster.x-k8s.io";
-const EXCLUDE_DRAIN = "machine.cluster.x-k8s.io/exclude-node-draining";
-const EXCLUDE_VOLUMES = "machine.cluster.x-k8s.io/exclude-wait-for-node-volume-detach";
 const DEFAULT_NODE_DELETION_SECONDS = 10;
 const POLL_MS = 2000;
 
@@ -43,8 +53,8 @@ export async function deleteMachine(
   const pass = new Deletion(scope, context, deps);
   const touchNode = await pass.mayTouchNode();
   return (
-    (touchNode ? ((await pass.hooks(PRE_DRAIN)) ?? (await pass.drain()) ?? (await pass.volumes())) : undefined) ??
-    (await pass.hooks(PRE_TERMINATE)) ??
+    (touchNode ? ((await pass.hooks(PRE_DRAIN_HOOK)) ?? (await pass.drain()) ?? (await pass.volumes())) : undefined) ??
+    (await pass.hooks(PRE_TERMINATE_HOOK)) ??
     (await pass.referenced(scope.infrastructure, "WaitingForInfrastructureDeletion")) ??
     (await pass.referenced(scope.bootstrap, "WaitingForBootstrapDeletion")) ??
     (touchNode ? await pass.deleteNode() : undefined) ??
@@ -52,7 +62,7 @@ export async function deleteMachine(
   );
 }
 
-/** One pass; each step gives back why it waits, or undefined when the next may begin. */
+/** One pass; each step returns why it waits, or undefined once the next may start. */
 class Deletion {
   readonly #scope: MachineScope;
   readonly #context: ReconcileContext;
@@ -66,13 +76,13 @@ class Deletion {
     this.#times = scope.machine.status?.deletion;
   }
 
-  /** A Node of a cluster that goes away, or has no control plane left to serve it, is nobody's concern. */
+  /** A Node need not be drained if its cluster is being deleted or has no control plane left to serve it. */
   async mayTouchNode(): Promise<boolean> {
     const { machine, cluster, node } = this.#scope;
     if (cluster === undefined || cluster.metadata.deletionTimestamp !== undefined) return false;
     if (machine.status?.nodeRef === undefined && node === undefined) return false;
     const namespace = machine.metadata.namespace ?? "";
-    // Read once and not watched: what matters is its state now, and whatever it does next reaches us through the Cluster.
+    // Read once and not watched: only its current state matters, and later changes arrive through the Cluster.
     const controlPlane = await readReference(this.#context, namespace, cluster.spec?.controlPlaneRef, () => []);
     if (controlPlane.state === "missing") return false;
     if (controlPlane.state === "found") {
@@ -85,21 +95,19 @@ class Deletion {
   }
 
   async hooks(prefix: string): Promise<MachineDeletion | undefined> {
-    const names = Object.keys(this.#scope.machine.metadata.annotations ?? {}).filter(
-      (key) => key === prefix || key.startsWith(`${prefix}/`) || key.startsWith(`${prefix}.`),
-    );
+    const names = deletionHooks(this.#scope.machine, prefix);
     if (names.length === 0) return undefined;
-    const preDrain = prefix === PRE_DRAIN;
+    const preDrain = prefix === PRE_DRAIN_HOOK;
     this.#begin(preDrain ? "waitForPreDrainHookStartTime" : "waitForPreTerminateHookStartTime");
     return this.#waiting(
       preDrain ? "WaitingForPreDrainHook" : "WaitingForPreTerminateHook",
-      `Waiting for hooks (${names.sort().join(", ")}) to be removed from the Machine's annotations`,
+      `Waiting for hooks (${names.join(", ")}) to be removed from the Machine's annotations`,
     );
   }
 
   async drain(): Promise<MachineDeletion | undefined> {
     const { machine, infrastructure, node, connection } = this.#scope;
-    if (machine.metadata.annotations?.[EXCLUDE_DRAIN] !== undefined) return undefined;
+    if (machine.metadata.annotations?.[EXCLUDE_DRAIN_ANNOTATION] !== undefined) return undefined;
     if (machine.status?.deletion?.waitForPreTerminateHookStartTime !== undefined) return undefined;
     // Without its infrastructure the Node is dead already: nothing could be moved off it in order.
     if (infrastructure.state !== "found" || infrastructure.object.metadata.deletionTimestamp !== undefined)
@@ -107,7 +115,8 @@ class Deletion {
     const first = this.#times?.nodeDrainStartTime === undefined;
     const since = this.#begin("nodeDrainStartTime");
     if (this.#exceeded(since, machine.spec.deletion?.nodeDrainTimeoutSeconds)) return undefined;
-    if (connection.state !== "connected") return this.#unreachable("DrainingNode", connection.error, EXCLUDE_DRAIN);
+    if (connection.state !== "connected")
+      return this.#unreachable("DrainingNode", connection.error, EXCLUDE_DRAIN_ANNOTATION);
     if (node === undefined) return undefined;
     if (first)
       for (const problem of this.#ruleProblems())
@@ -125,16 +134,17 @@ class Deletion {
         );
       return undefined;
     } catch (error) {
-      if (error instanceof WorkloadUnavailable) return this.#unreachable("DrainingNode", error.message, EXCLUDE_DRAIN);
+      if (error instanceof WorkloadUnavailable)
+        return this.#unreachable("DrainingNode", error.message, EXCLUDE_DRAIN_ANNOTATION);
       const text = error instanceof Error ? error.message : String(error);
       this.#event("Warning", "FailedDrainNode", "DrainNode", `error draining Machine's node: ${text}`);
-      return this.#waiting("DrainingNode", `Drain failed and is tried again: ${text}`, POLL_MS);
+      return this.#waiting("DrainingNode", `Drain failed and will be retried: ${text}`, POLL_MS);
     }
   }
 
   async volumes(): Promise<MachineDeletion | undefined> {
     const { machine, node, connection, infrastructure } = this.#scope;
-    if (machine.metadata.annotations?.[EXCLUDE_VOLUMES] !== undefined) return undefined;
+    if (machine.metadata.annotations?.[EXCLUDE_VOLUME_DETACH_ANNOTATION] !== undefined) return undefined;
     if (machine.status?.deletion?.waitForPreTerminateHookStartTime !== undefined) return undefined;
     if (infrastructure.state !== "found" || infrastructure.object.metadata.deletionTimestamp !== undefined)
       return undefined;
@@ -159,7 +169,7 @@ class Deletion {
       return this.#waiting("WaitingForVolumeDetach", message, POLL_MS);
     } catch (error) {
       if (error instanceof WorkloadUnavailable)
-        return this.#unreachable("WaitingForVolumeDetach", error.message, EXCLUDE_VOLUMES);
+        return this.#unreachable("WaitingForVolumeDetach", error.message, EXCLUDE_VOLUME_DETACH_ANNOTATION);
       const text = error instanceof Error ? error.message : String(error);
       this.#event(
         "Warning",
@@ -167,12 +177,12 @@ class Deletion {
         "DetachVolumes",
         `error looking for volumes attached to Machine's node: ${text}`,
       );
-      const message = `Attached volumes cannot be told and are looked for again: ${text}`;
+      const message = `Attached volumes cannot be determined, will retry: ${text}`;
       return this.#waiting("WaitingForVolumeDetach", message, POLL_MS);
     }
   }
 
-  /** Deletes what the Machine refers to and waits until it is gone. What never existed, or whose kind is gone, is gone. */
+  /** Deletes what the Machine refers to and waits for it. What never existed, or whose kind is not served, counts as deleted. */
   async referenced(referenced: Referenced, reason: string): Promise<MachineDeletion | undefined> {
     if (referenced.state === "none" || referenced.state === "missing") return undefined;
     const text = referenceText(referenced.reference);
@@ -183,7 +193,7 @@ class Deletion {
         : undefined;
     if (referenced.object.metadata.deletionTimestamp === undefined) {
       await this.#context.client.delete(referenced.object);
-      // Without finalizers it is gone at once, and no event of ours would tell.
+      // Without finalizers it is deleted immediately, and no event would report it.
       const { kind, object } = referenced;
       const { namespace, name } = object.metadata;
       if (this.#context.cache.get(kind, { namespace, name: name ?? "" }) === undefined) return undefined;
@@ -230,7 +240,7 @@ class Deletion {
     return drainRuleProblems({ scope: this.#scope, cache: this.#context.cache });
   }
 
-  /** A rule that does nothing by mistake is told of where its effect is missed. */
+  /** A rule with an invalid selector is reported where its effect is expected. */
   #withRules(message: string): string {
     return [message, ...this.#ruleProblems().map((problem) => `* Warning: ${problem}`)].join("\n");
   }
@@ -243,7 +253,7 @@ class Deletion {
     return now;
   }
 
-  /** No timeout, or 0, means as long as it takes. */
+  /** No timeout, or 0, means no limit. */
   #exceeded(since: string | undefined, seconds: number | undefined): boolean {
     if (since === undefined || seconds === undefined || seconds === 0) return false;
     return this.#context.clock.now() - Date.parse(since) >= seconds * 1000;
@@ -255,12 +265,12 @@ class Deletion {
   }
 
   #unreachable(reason: string, error: string, annotation: string): MachineDeletion {
-    const cure = `set the annotation ${annotation} on the Machine to go on without it`;
+    const cure = `set the annotation ${annotation} on the Machine to continue without it`;
     return this.#waiting(reason, `Cannot reach the workload cluster: ${error}; ${cure}`, 5 * POLL_MS);
   }
 
   #waiting(reason: string, message: string, retryMs?: number): MachineDeletion {
-    return { gone: false, reason, message, times: this.#times, ...(retryMs === undefined ? {} : { retryMs }) };
+    return { gone: false, reason, message, times: this.#times, retryMs };
   }
 
   #event(type: "Normal" | "Warning", reason: string, action: string, note: string): void {

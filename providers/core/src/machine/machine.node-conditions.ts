@@ -1,5 +1,4 @@
-import type { ConditionInput, Node, WorkloadConnection } from "@capstan/capi";
-import { referenceText } from "../shared/referenced.ts";
+import { type ConditionInput, type Node, referenceText, type WorkloadConnection } from "@capstan/capi";
 import type { MachineConditionsInput } from "./machine.conditions.ts";
 
 /** How long the last word about a Node is believed after the workload cluster fell silent. */
@@ -36,7 +35,7 @@ function keptWhileSilent({
   return healthy === undefined || ready === undefined ? undefined : { healthy, ready };
 }
 
-/** Why there is no Node to ask. The reasons are upstream's, which has one for all that is still to come; the message tells which. */
+/** Why there is no Node. The reasons are upstream's, which has one for everything that is pending; the message says what. */
 function whyNoNode(input: MachineConditionsInput): Reason {
   const { scope } = input;
   const { machine, cluster, connection } = scope;
@@ -104,7 +103,7 @@ function nodeReady(node: Node): ConditionInput {
     return { type, status: "Unknown", reason: "NodeReadyUnknown", message: "* Node.Ready: Condition not yet reported" };
   if (condition.status === "True") return { type, status: "True", reason: "NodeReady", message: "" };
   const message = `* Node.Ready: ${condition.message ?? condition.reason ?? ""}`;
-  // How every kubelet says that it has no CNI.
+  // Message of kubelets without CNI.
   if (condition.status === "False" && message.includes("NetworkPluginNotReady"))
     return {
       type,

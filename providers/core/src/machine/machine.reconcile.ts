@@ -15,7 +15,10 @@ import {
   MACHINE_FINALIZER,
   Machine,
   pausedCondition,
+  type Referenced,
+  type WorkloadCalls,
   type WorkloadClusters,
+  WorkloadUnavailable,
 } from "@capstan/capi";
 import {
   done,
@@ -28,8 +31,6 @@ import {
 } from "@capstan/runtime";
 import { isOutdated } from "../machine-deployment/revision.ts";
 import { ensureMetadata } from "../shared/ensure-metadata.ts";
-import type { Referenced } from "../shared/referenced.ts";
-import { type WorkloadCalls, WorkloadUnavailable } from "../shared/workload-calls.ts";
 import { desiredNode } from "./desired-node.ts";
 import { deleteMachine, type MachineDeletion } from "./machine.delete.ts";
 import { type Initialization, machineStatus } from "./machine.status.ts";
@@ -62,7 +63,7 @@ export async function reconcileMachine(
         ? {
             gone: false,
             reason: "Deleting",
-            message: "Deletion rests while the Machine is paused",
+            message: "Deletion is suspended while the Machine is paused",
             times: machine.status?.deletion,
           }
         : await deleteMachine(scope, context, deps);
@@ -102,7 +103,7 @@ export async function reconcileMachine(
   );
 }
 
-/** What has been reached, including earlier: these flags never go back. */
+/** What has been reached, including earlier: these flags never become false again. */
 function initializationOf({ machine, bootstrap, infrastructure }: MachineScope): Initialization {
   const before = machine.status?.initialization;
   return {
@@ -123,7 +124,7 @@ function providerIdOf(object: ContractObject): string | undefined {
   return typeof id === "string" && id !== "" ? id : undefined;
 }
 
-/** The Machine controls what it refers to; whoever created it (a MachineSet, a control plane) steps back. */
+/** The Machine controls what it refers to; its creator (a MachineSet, a control plane) is no longer the controller. */
 async function ensureOwned(scope: MachineScope, referenced: Referenced, context: ReconcileContext): Promise<void> {
   if (referenced.state !== "found" || referenced.object.metadata.deletionTimestamp !== undefined) return;
   const { machine } = scope;
@@ -147,7 +148,7 @@ async function ensureOwned(scope: MachineScope, referenced: Referenced, context:
   });
 }
 
-/** Copied once and never changed again, so a plain patch: nobody is to own these fields by applying. */
+/** Copied once and never changed again, so a plain patch: no field manager should own these fields. */
 async function copyToSpec(scope: MachineScope, context: ReconcileContext): Promise<void> {
   const { machine, bootstrap, infrastructure } = scope;
   const spec: Record<string, unknown> = {};
@@ -171,7 +172,7 @@ interface NodeOutcome {
   retryMs?: number;
 }
 
-/** Labels, annotations and taints of the Node. A workload cluster that does not answer is no reason to fail. */
+/** Labels, annotations and taints of the Node. An unresponsive workload cluster is not an error. */
 async function ensureNode(scope: MachineScope, deps: MachineDeps): Promise<NodeOutcome> {
   const { node, connection, machine, infrastructure } = scope;
   if (node === undefined || connection.state !== "connected") return {};

@@ -140,7 +140,7 @@ function infrastructureFields({ infrastructure, machine }: MachineScope): Pick<S
 
 const CERTIFICATES_EXPIRY = "machine.cluster.x-k8s.io/certificates-expiry";
 
-/** Control plane Machines tell when their certificates end; the bootstrap provider knows. */
+/** Control plane Machines report when their certificates expire, as the bootstrap provider knows it. */
 function certificatesExpiry({ machine, bootstrap }: MachineScope): Pick<Status, "certificatesExpiryDate"> {
   const text =
     machine.metadata.annotations?.[CERTIFICATES_EXPIRY] ??

@@ -1,7 +1,7 @@
 import { controllerOf, type KubeObject } from "@capstan/apimachinery";
-import { CONTROL_PLANE_LABEL, DEPLOYMENT_NAME_LABEL, Machine, MachineSet } from "@capstan/capi";
+import { CONTROL_PLANE_LABEL, DEPLOYMENT_NAME_LABEL, Machine, MachineSet, referenceKey } from "@capstan/capi";
 import type { Cache } from "@capstan/runtime";
-import { BY_REFERENCE, clusterKey, referenceKey } from "../cluster/indexes.ts";
+import { BY_REFERENCE, clusterKey } from "../cluster/indexes.ts";
 
 /** Name of the index of objects by their controlling owner. */
 export const BY_CONTROLLER = "controller";

@@ -51,7 +51,7 @@ export interface RecordedEvent {
 
 /**
  * A management plane in virtual time: the in-memory API server, controllers over it, and further in-memory servers as workload
- * clusters. The controllers can be killed after any write and started anew.
+ * clusters. The controllers can be killed after any write and started again.
  */
 export class Plane {
   readonly clock: VirtualClock;
@@ -59,9 +59,13 @@ export class Plane {
   readonly user: Client;
   readonly events: RecordedEvent[] = [];
   readonly failures: unknown[] = [];
+  /** Writes of the controllers to the management API, as they were sent. */
+  readonly requests: ApiRequest[] = [];
   readonly #options: PlaneOptions;
   readonly #workloads = new Map<string, ApiServer>();
   readonly #unreachable = new Set<string>();
+  /** Addresses of workload clusters that have one of their own. */
+  readonly #urls = new Map<string, string>();
   #running: { transport: CountingTransport; stop: () => Promise<void>; controllers: RunningControllers } | undefined;
   #seed = 1;
 
@@ -108,7 +112,9 @@ export class Plane {
   async startControllers(dieAfter = Number.POSITIVE_INFINITY): Promise<void> {
     const { clock } = this;
     const random = seededRandom(100 + this.#seed++);
-    const transport = new CountingTransport(this.server.admin(), dieAfter);
+    const transport = new CountingTransport(this.server.admin(), dieAfter, (request) => {
+      if (request.method !== "GET") this.requests.push(request);
+    });
     const cache = new Cache(new Client(transport, { fieldManager: "capstan", clock }), { clock, random });
     indexCustomResourceDefinitions(cache);
     this.#options.indexes?.(cache);
@@ -160,11 +166,7 @@ export class Plane {
 
   /** A workload cluster: its server, and the kubeconfig Secret that leads there. */
   async addWorkload(namespace: string, name: string): Promise<Client> {
-    let server = this.#workloads.get(`${namespace}/${name}`);
-    if (server === undefined) {
-      server = await createApiServer({ store: memoryStore(), clock: this.clock, random: seededRandom(9) });
-      this.#workloads.set(`${namespace}/${name}`, server);
-    }
+    const server = await this.#workload(namespace, name);
     const kubeconfig = [
       "apiVersion: v1",
       "kind: Config",
@@ -188,6 +190,13 @@ export class Plane {
     return new Client(server.admin(), { fieldManager: "user", clock: this.clock });
   }
 
+  /** A workload cluster without a kubeconfig Secret, which the controllers write; its API is at this address. */
+  async addWorkloadAt(url: string, namespace: string, name: string): Promise<Client> {
+    const server = await this.#workload(namespace, name);
+    this.#urls.set(url, `${namespace}/${name}`);
+    return new Client(server.admin(), { fieldManager: "user", clock: this.clock });
+  }
+
   async close(): Promise<void> {
     await this.stopControllers();
     for (const server of this.#workloads.values()) await server.close();
@@ -200,8 +209,16 @@ export class Plane {
     else this.#unreachable.add(`${namespace}/${name}`);
   }
 
+  async #workload(namespace: string, name: string): Promise<ApiServer> {
+    const known = this.#workloads.get(`${namespace}/${name}`);
+    if (known !== undefined) return known;
+    const server = await createApiServer({ store: memoryStore(), clock: this.clock, random: seededRandom(9) });
+    this.#workloads.set(`${namespace}/${name}`, server);
+    return server;
+  }
+
   #dial(url: string, owner: CountingTransport): Transport | undefined {
-    const key = url.replace("https://workload.test/", "");
+    const key = this.#urls.get(url) ?? url.replace("https://workload.test/", "");
     const server = this.#workloads.get(key);
     if (server === undefined) return undefined;
     return new CountingTransport(
@@ -221,10 +238,15 @@ class CountingTransport implements Transport {
   dead = false;
   readonly #inner: Transport;
   readonly #dieAfter: number;
-  readonly #check: () => void;
+  readonly #check: (request: ApiRequest) => void;
   readonly #owner: CountingTransport;
 
-  constructor(inner: Transport, dieAfter: number, check: () => void = () => undefined, owner?: CountingTransport) {
+  constructor(
+    inner: Transport,
+    dieAfter: number,
+    check: (request: ApiRequest) => void = () => undefined,
+    owner?: CountingTransport,
+  ) {
     this.#inner = inner;
     this.#dieAfter = dieAfter;
     this.#check = check;
@@ -236,7 +258,7 @@ class CountingTransport implements Transport {
   }
 
   async request(request: ApiRequest, signal?: AbortSignal): Promise<ApiResponse> {
-    this.#check();
+    this.#check(request);
     if (this.#owner.dead) throw new Error("the process is dead");
     const response = await this.#inner.request(request, signal);
     if (request.method !== "GET") this.#owner.wrote();
@@ -250,7 +272,7 @@ class CountingTransport implements Transport {
   }
 
   async *watch(request: ApiRequest, signal?: AbortSignal): AsyncGenerator<WatchEvent> {
-    this.#check();
+    this.#check(request);
     for await (const event of this.#inner.watch(request, signal)) {
       if (this.#owner.dead) return;
       yield event;
@@ -263,7 +285,7 @@ class CountingTransport implements Transport {
 }
 
 /**
- * The law every controller obeys: killed after its k-th write, for every k, and started anew, it ends in the same state. Runs
+ * The law every controller obeys: killed after its k-th write, for every k, and started again, it ends in the same state. Runs
  * `scenario` once undisturbed to learn the state, then once per write until there is none left to be killed after. Returns how many
  * there were.
  */

@@ -21,7 +21,7 @@ export interface Simulation {
   /** The set whose template is wanted. */
   current: string;
   random: Random;
-  /** What somebody does at the beginning of a turn: scales, deletes, pauses. Gives back what to log; "" to be asked again. */
+  /** What a user does at the beginning of a turn: scales, deletes, pauses. Returns what to log; "" to be called again. */
   act?(turn: number, simulation: Simulation): string | undefined;
 }
 

@@ -96,7 +96,7 @@ async function removeTemplates(blueprint: Blueprint, desired: DesiredState, cont
     use(referenceTo(bootstrap));
     use(referenceTo(infrastructure));
   }
-  // Machines of older sets are still made and replaced from the older templates.
+  // Machines of older sets are still created and replaced from the older templates.
   for (const set of context.cache.byIndex(MachineSet, BY_CLUSTER, clusterKey(namespace, name))) {
     use(set.spec.template.spec.bootstrap.configRef);
     use(set.spec.template.spec.infrastructureRef);

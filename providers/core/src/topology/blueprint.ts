@@ -116,7 +116,7 @@ type Resolved = Exclude<Awaited<ReturnType<typeof watchKind>>, { problem: string
 /** One value per kind and version, so that caches keyed by it hit. */
 const otherVersions = new WeakMap<Kind<ContractObject>, Map<string, Kind<ContractObject>>>();
 
-/** A kind in the version that the class names, for which its patches are written; in our own if that is served no more. */
+/** A kind in the version that the class names, for which its patches are written; in our own if that is no longer served. */
 function inVersion({ kind, contract, crd }: Resolved, version: string): Pick<Template, "kind" | "contract"> {
   const served = crd.spec.versions.some((one) => one.name === version && one.served);
   if (version === kind.version || !served) return { kind, contract };

@@ -31,7 +31,7 @@ export function clusterBuiltins(cluster: Cluster, topology: Topology): Record<st
   };
 }
 
-/** What kubectl notes for itself changes with every apply and means nothing to patches. */
+/** kubectl's own annotations change with every apply and are irrelevant to patches. */
 function visible(annotations: Record<string, string>): Record<string, string> {
   return Object.fromEntries(
     Object.entries(annotations).filter(([key]) => key !== "kubectl.kubernetes.io/last-applied-configuration"),

@@ -32,7 +32,7 @@ export async function reconcileClusterClass(request: Request, context: Reconcile
     one,
     {
       ...(variables.length > 0 ? { variables } : {}),
-      ...(one.metadata.generation === undefined ? {} : { observedGeneration: one.metadata.generation }),
+      observedGeneration: one.metadata.generation,
     },
     [variablesReady(external.map(({ name }) => name)), versionsUpToDate(outdated), paused],
     context,
@@ -64,7 +64,7 @@ function versionsUpToDate(outdated: readonly string[]): ConditionInput {
     : { type, status: "False", reason: "RefVersionsNotUpToDate", message: outdated.join("\n") };
 }
 
-/** Makes the class an owner of its templates; gives back references whose version is not the contract's newest. */
+/** Makes the class an owner of its templates; returns references whose version is not the contract's newest. */
 async function ownTemplates(one: ClusterClass, context: ReconcileContext): Promise<string[]> {
   const outdated: string[] = [];
   const seen = new Set<string>();
@@ -114,5 +114,5 @@ async function writeStatus(
       conditions: withTransitionTimes(conditions, conditionsOf(one), context.clock.now(), generation),
     },
   } as unknown as ClusterClass;
-  await context.client.ensure(desired, context.cache.get(ClusterClass, { namespace, name }), { subresource: "status" });
+  await context.ensureStatus(desired, context.cache.get(ClusterClass, { namespace, name }));
 }

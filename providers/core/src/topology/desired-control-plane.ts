@@ -29,12 +29,12 @@ export function controlledObject(
     namespace: cluster.metadata.namespace ?? "",
     clusterName: cluster.metadata.name ?? "",
     labels: { ...metadata.labels, [TOPOLOGY_OWNED_LABEL]: "" },
-    ...(metadata.annotations === undefined ? {} : { annotations: metadata.annotations }),
+    annotations: metadata.annotations,
     owner: ownerReference(cluster, { controller: true }),
   });
   if (object === undefined)
     throw new TopologyProblem(
-      `${template.kind} ${template.metadata.name} has no spec.template: nothing can be made from it`,
+      `${template.kind} ${template.metadata.name} has no spec.template: nothing can be created from it`,
     );
   return object;
 }

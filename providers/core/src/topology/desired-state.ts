@@ -151,7 +151,7 @@ function keptKind(current: ContractReference | undefined, { object: template }: 
   const next = { group: parseGroupVersion(template.apiVersion).group, kind: template.kind.replace(/Template$/, "") };
   if (current === undefined || (current.kind === next.kind && current.apiGroup === next.group)) return;
   throw new TopologyProblem(
-    `${path} of the ClusterClass makes a ${next.kind}.${next.group}, but the Cluster has a ${current.kind}.${current.apiGroup}: name a class of the same kinds in spec.topology.classRef`,
+    `${path} of the ClusterClass creates a ${next.kind}.${next.group}, but the Cluster has a ${current.kind}.${current.apiGroup}: use a class with the same kinds in spec.topology.classRef`,
   );
 }
 

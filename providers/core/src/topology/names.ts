@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { stableStringify } from "@capstan/apimachinery";
-import { generateName } from "../shared/name-template.ts";
+import { generateName } from "@capstan/capi";
 
 /** Returns a digest of some content. */
 export function digestOf(...content: unknown[]): string {

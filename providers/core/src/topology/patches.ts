@@ -59,8 +59,7 @@ export async function patchTemplate(
   for (const patch of patches) {
     try {
       const matching = (patch.definitions ?? []).filter(({ selector }) => selects(selector, template, holder));
-      if (patch.external !== undefined)
-        throw new Error("it comes from an extension, which is not supported: write it with definitions");
+      if (patch.external !== undefined) throw new Error("external patches are not supported: use definitions");
       if (matching.length === 0 || !(await isEnabled(patch.enabledIf, variables, rendering))) continue;
       for (const { jsonPatches } of matching) {
         const operations: object[] = [];
@@ -103,7 +102,7 @@ async function isEnabled(
 async function concrete(operation: JsonPatch, variables: VariableValues, rendering: Rendering): Promise<object> {
   const { op, path } = operation;
   if (!path.startsWith("/spec") && !path.startsWith("/metadata"))
-    throw new Error(`${path} must begin with /spec or /metadata`);
+    throw new Error(`${path} must start with /spec or /metadata`);
   return op === "remove" ? { op, path } : { op, path, value: await valueOf(operation, variables, rendering) };
 }
 

@@ -37,7 +37,7 @@ function progress({ wanted, controlPlaneKind, versions }: Extract<TopologyOutcom
   else if (versions.controlPlanePending) lines.push(`${controlPlaneKind} pending upgrade to version ${wanted}`);
   if (versions.heldBy.length > 0)
     lines.push(
-      `BeforeClusterUpgrade: ${versions.heldBy.join(", ")} set on the Cluster; remove it to begin the upgrade`,
+      `BeforeClusterUpgrade: ${versions.heldBy.join(", ")} set on the Cluster; remove it to start the upgrade`,
     );
   if (upgrading.length > 0) lines.push(`${names(upgrading)} upgrading to version ${controlPlane}${step}`);
   if (pending.length > 0) lines.push(`${names(pending)} pending upgrade to version ${wanted}`);

@@ -43,7 +43,7 @@ const withTopology: Predicate<Cluster> = {
   delete: () => false,
 };
 
-/** Of Machines only those count that tell how far an upgrade is. */
+/** Only Machines that show the progress of an upgrade are relevant. */
 const machineMoves: Predicate<Machine> = {
   update: (machine, old) => machine.spec.version !== old.spec.version,
 };
@@ -56,7 +56,7 @@ function clusterOf(object: {
   return [{ namespace: object.metadata.namespace ?? "", name: object.spec.clusterName }];
 }
 
-/** A CRD that appears can cure classes whose templates had no kind. */
+/** A new CRD can fix classes whose templates had no kind. */
 function classesOfKind(crd: CustomResourceDefinition, cache: Cache): Request[] {
   if (!cache.synced(ClusterClass)) return [];
   return cache

@@ -5,16 +5,16 @@ import {
   conditionsOf,
   DEPLOYMENT_NAME_LABEL,
   field,
+  labelValue,
   Machine,
   namedTarget,
   pausedCondition,
   resolveGranted,
   withTransitionTimes,
 } from "@capstan/capi";
-import { done, type ReconcileContext, type Request, type Result } from "@capstan/runtime";
+import { done, ensureStatusIfPresent, type ReconcileContext, type Request, type Result } from "@capstan/runtime";
 import { BY_CLUSTER, clusterKey } from "../cluster/indexes.ts";
 import { runningVersions } from "../machine-set/preflight.ts";
-import { labelValue } from "../shared/label-value.ts";
 import { applyState, removeLeftovers } from "./apply-state.ts";
 import {
   type Blueprint,
@@ -53,7 +53,7 @@ async function work(cluster: Cluster, topology: Topology, context: ReconcileCont
   } catch (error) {
     if (error instanceof TopologyProblem)
       return { state: "problem", reason: "ReconcileFailed", message: error.message };
-    // What the server refuses is nearly always a class or a patch that needs correction; saying so helps more than a log.
+    // A rejected request nearly always means that a class or patch must be corrected, so a condition reports it.
     if (isReason(error, "Invalid", "BadRequest", "Forbidden"))
       return { state: "problem", reason: "ReconcileFailed", message: error.message };
     throw error;
@@ -188,9 +188,5 @@ async function writeCondition(cluster: Cluster, outcome: TopologyOutcome, contex
     metadata: { namespace, name },
     status: { conditions },
   } as unknown as Cluster;
-  try {
-    await context.client.ensure(desired, live, { subresource: "status" });
-  } catch (error) {
-    if (!isReason(error, "NotFound")) throw error;
-  }
+  await ensureStatusIfPresent(context, desired, live);
 }

@@ -423,7 +423,7 @@ describe("a topology", () => {
     expect(await reconciled(plane)).toMatchObject({
       status: "False",
       reason: "ReconcileFailed",
-      message: expect.stringContaining("name a class of the same kinds in spec.topology.classRef"),
+      message: expect.stringContaining("use a class with the same kinds in spec.topology.classRef"),
     });
     expect((await list(plane, Infra))[0]).toEqual(infra);
     expect(plane.failures).toEqual([]);

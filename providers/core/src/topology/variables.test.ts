@@ -70,7 +70,7 @@ describe("patches", () => {
   });
   test("that cannot be applied are named", async () => {
     await expect(apply(patch([{ op: "replace", path: "/status/x", value: 1 }]))).rejects.toThrow(
-      /^patch p: \/status\/x must begin/,
+      /^patch p: \/status\/x must start/,
     );
     await expect(apply(patch([{ op: "remove", path: "/spec/none" }]))).rejects.toThrow(/^patch p: /);
     await expect(apply(patch([{ ...size, valueFrom: { variable: "nope" } }]))).rejects.toThrow(

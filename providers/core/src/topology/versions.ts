@@ -69,7 +69,7 @@ export function planVersions(input: VersionInput): VersionPlan {
     pendingCreate: [],
   };
   const stable = !busy && !starts;
-  // Workers follow when the control plane has arrived, or on the way when it could not go on without them.
+  // Workers follow when the control plane has arrived, or in between if it could not continue without them.
   const follow = stable && (next === undefined || tooOld);
   for (const worker of workers) placeWorker(worker, plan, { ...input, current, stable, follow });
   return plan;

@@ -25,7 +25,7 @@ export function movesTowards(
   return result;
 }
 
-/** Gives up what is too much, the least preferred member first. */
+/** Removes surplus machines, from the least preferred member first. */
 function shrink(
   result: Map<string, number>,
   ideal: Counts,
@@ -44,11 +44,11 @@ function shrink(
   };
   for (const member of least) {
     const spare = total(available) - replicas;
-    // Machines that come up are not given up for others that come up: which of them will work is not known yet.
+    // Starting machines are not deleted in favor of other starting ones: which of them will work is unknown.
     const expendable = spare >= 0 || total(idle) === idle(member) ? idle(member) : 0;
     take(member, expendable + Math.max(0, spare));
   }
-  // More than a move needs: a smaller pool was asked for, and it does not wait.
+  // More than a move needs: a smaller pool was requested, and that does not wait.
   for (const member of least) take(member, Math.max(0, Math.min(idle(member), surplus - surge)));
   for (const member of least) take(member, Math.max(0, surplus - surge));
 }

@@ -36,7 +36,7 @@ export function observeMember(
   machines: readonly Machine[],
   afterMs: number | undefined,
   nowMs: number,
-  /** Time before this was not watched: nobody is late because of it. */
+  /** Time before this was not watched and does not count as a delay. */
   awakeSinceMs = Number.NEGATIVE_INFINITY,
 ): MemberObservation {
   const living = machines.filter((machine) => machine.metadata.deletionTimestamp === undefined);
@@ -64,7 +64,7 @@ export function observeMember(
     return {
       ...base,
       health: "Full",
-      // The others have what they need and come up.
+      // The others have what they need and are starting.
       working: living.length - starved.length,
       expendable: [...new Set([...starved, ...waiting])],
       reason: INSUFFICIENT_CAPACITY,

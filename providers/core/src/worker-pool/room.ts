@@ -28,7 +28,7 @@ export function roomOf(input: RoomInput, sources: readonly CapacitySource[], cac
     nowMs,
   );
   if (free === 0) return 0;
-  // What was asked for takes its share of what is free as soon as it is there.
+  // Requested machines take free capacity as soon as it exists.
   const unprovided = living.filter(
     ({ spec }) => !source.isProvided({ namespace, name: spec.infrastructureRef.name }, cache),
   );

@@ -68,6 +68,6 @@ function watchCapacity(builder: ControllerBuilder, { kind, machine, template, is
       predicate: { create: (object) => isNews(object, undefined), update: isNews, delete: () => false },
     })
     .watches<KubeObject>(template, ({ metadata }, cache) => waiting(metadata.namespace ?? "", cache))
-    // Read, but no news by themselves: the Machines that own them are watched.
+    // Read, but they trigger nothing: the Machines that own them are watched.
     .watches(machine, () => []);
 }

@@ -1,4 +1,4 @@
-import { addOwnerReference, type OwnerReference, ownerReference } from "@capstan/apimachinery";
+import { addOwnerReference, ownerReference } from "@capstan/apimachinery";
 import {
   type CapacitySource,
   CLUSTER_NAME_LABEL,
@@ -82,7 +82,7 @@ export async function reconcileWorkerPool(
     returnAfterMs,
     nowMs,
   });
-  await context.client.ensure(
+  await context.ensureStatus(
     {
       apiVersion: WorkerPool.apiVersion,
       kind: WorkerPool.kind,
@@ -90,7 +90,6 @@ export async function reconcileWorkerPool(
       status,
     } as WorkerPool,
     context.cache.get(WorkerPool, request),
-    { subresource: "status" },
   );
   return soonest(
     nextLook(observed, recoveredAt, returnAfterMs, nowMs),
@@ -115,7 +114,7 @@ function observe(pool: WorkerPool, cache: Cache, nowMs: number, awakeSinceMs: nu
   });
 }
 
-/** Cool-down is for members that failed when asked: news of capacity is used at once. */
+/** Cool-down is for members that failed on request: announced capacity is used immediately. */
 function withRoom(
   pool: WorkerPool,
   cluster: Cluster,
@@ -148,14 +147,7 @@ async function ensureOwner(pool: WorkerPool, cluster: Cluster, context: Reconcil
 /** Ordinary MachineDeployments, whose replicas only the pool writes. */
 async function ensureDeployments(pool: WorkerPool, plan: PoolPlan, context: ReconcileContext): Promise<void> {
   const { namespace } = pool.metadata;
-  const owner: OwnerReference = {
-    apiVersion: WorkerPool.apiVersion,
-    kind: WorkerPool.kind,
-    name: pool.metadata.name ?? "",
-    uid: pool.metadata.uid ?? "",
-    controller: true,
-    blockOwnerDeletion: true,
-  };
+  const owner = ownerReference(pool, { controller: true });
   await Promise.all(
     pool.spec.members.map(async (member) => {
       const name = deploymentName(pool, member.name);
@@ -179,13 +171,13 @@ async function ensureDeployments(pool: WorkerPool, plan: PoolPlan, context: Reco
           replicas: plan.members.find((planned) => planned.name === member.name)?.desired ?? 0,
           selector: { matchLabels: { [CLUSTER_NAME_LABEL]: pool.spec.clusterName, [DEPLOYMENT_NAME_LABEL]: name } },
           template: {
-            metadata: { labels: machineLabels, ...(annotations === undefined ? {} : { annotations }) },
+            metadata: { labels: machineLabels, annotations },
             spec: {
               clusterName: pool.spec.clusterName,
               bootstrap: member.bootstrap,
               infrastructureRef: member.infrastructureRef,
-              ...(version === undefined ? {} : { version }),
-              ...(member.failureDomain === undefined ? {} : { failureDomain: member.failureDomain }),
+              version,
+              failureDomain: member.failureDomain,
             },
           },
         },

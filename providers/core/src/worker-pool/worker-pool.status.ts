@@ -51,9 +51,9 @@ export function poolStatus(input: PoolStatusInput): {
     availableReplicas: available,
     upToDateReplicas: sum((member) => member.upToDate),
     selector: `${POOL_LABEL}=${pool.metadata.name}`,
-    ...(retry === undefined ? {} : { lastRetry: retry }),
+    lastRetry: retry,
     members,
-    ...(pool.metadata.generation === undefined ? {} : { observedGeneration: pool.metadata.generation }),
+    observedGeneration: pool.metadata.generation,
   };
   return { status, recheckMs: progress.dueMs };
 }
@@ -85,7 +85,7 @@ function coolingDown(pool: WorkerPool, cause: CoolDown["cause"], since: string, 
   return `recovered at ${since}; gets more Machines after ${returnAfterMs / 1000} s${news} or with: capstan retry workerpool ${name} -n ${namespace}`;
 }
 
-/** Tells of machines beyond what is wanted: they are to replace others. */
+/** Reports surplus machines, which will replace others. */
 function movingCondition(pool: WorkerPool, plan: PoolPlan): ConditionInput {
   const type = "Moving";
   const extra = plan.members.reduce((sum, member) => sum + member.desired, 0) - (pool.spec.replicas ?? 1);
@@ -94,7 +94,7 @@ function movingCondition(pool: WorkerPool, plan: PoolPlan): ConditionInput {
     type,
     status: "True",
     reason: "WaitingForReplacement",
-    message: `${extra} more than wanted: as many machines of less preferred members go when ${pool.spec.replicas ?? 1} are available without them`,
+    message: `${extra} more than desired: as many machines of less preferred members will be deleted once ${pool.spec.replicas ?? 1} are available without them`,
   };
 }
 
@@ -133,6 +133,6 @@ function placedCondition(pool: WorkerPool, plan: PoolPlan): ConditionInput {
     type,
     status: "False",
     reason: "NoMemberHasRoom",
-    message: `${plan.unplaced} replicas fit into no member${why}: ${retry}raise a member's max, add a member, or free capacity`,
+    message: `${plan.unplaced} replicas do not fit into any member${why}: ${retry}raise a member's max, add a member, or free capacity`,
   };
 }

@@ -349,7 +349,7 @@ test("a member whose Machine joined and broke later gets a free host at once, an
   const { conditions, members } = (await existing()).status ?? {};
   expect(members?.[0]).toMatchObject({ state: "CoolingDown", cause: "Broken" });
   expect(conditions?.find(({ type }) => type === "Placed")?.message).toBe(
-    "1 replicas fit into no member (hosts cooling down): run capstan retry workerpool general -n default, raise a member's max, add a member, or free capacity",
+    "1 replicas do not fit into any member (hosts cooling down): run capstan retry workerpool general -n default, raise a member's max, add a member, or free capacity",
   );
   await addHost("new");
   await quiet(0);
@@ -417,6 +417,7 @@ test("replicas that fit nowhere for the deadline are a stuck rollout", async () 
   expect(await progress()).toMatchObject({
     status: "False",
     reason: "ProgressDeadlineExceeded",
-    message: "no progress for 10m: 3 replicas fit into no member; raise a member's max, add a member, or free capacity",
+    message:
+      "no progress for 10m: 3 replicas do not fit into any member; raise a member's max, add a member, or free capacity",
   });
 });

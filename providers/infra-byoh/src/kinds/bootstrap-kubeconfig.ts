@@ -22,14 +22,14 @@ const schema = object({
         maxLength: 512,
       }),
       "certificate-authority-data": string({
-        doc: "Base64 of the PEM that the host trusts.",
+        doc: "CA bundle that the host trusts, as base64 of PEM.",
         minLength: 1,
         maxLength: 65536,
       }),
-      "insecure-skip-tls-verify": optional(boolean({ doc: "Only false: a host must know whom it talks to." })),
+      "insecure-skip-tls-verify": optional(boolean({ doc: "Must be false: a host must verify the management API." })),
       hostName: optional(
         string({
-          doc: "The one host it is good for; the name of this object unless said.",
+          doc: "Name of the host that may use it; defaults to the name of this object.",
           pattern: "^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$",
           maxLength: 253,
         }),
@@ -42,7 +42,7 @@ const schema = object({
       {
         bootstrapKubeconfigData: optional(
           string({
-            doc: "For capstan-host-agent --bootstrap-kubeconfig; gone once it was used or is too old.",
+            doc: "Kubeconfig for capstan-host-agent --bootstrap-kubeconfig; removed once it was used or has expired.",
             maxLength: 262144,
           }),
         ),
@@ -68,7 +68,7 @@ export const BootstrapKubeconfig = defineKind({
   version: "v1beta2",
   kind: "BootstrapKubeconfig",
   plural: "bootstrapkubeconfigs",
-  doc: "Asks for a kubeconfig that a host enrols with. Whoever may read these objects can enrol the host they name.",
+  doc: "A request for a kubeconfig with which a host enrols. Users who may read these objects can enrol the hosts they name.",
   contracts: { v1beta1: "v1beta1", v1beta2: "v1beta2" },
   schema,
   columns: [

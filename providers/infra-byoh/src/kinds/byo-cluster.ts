@@ -2,17 +2,17 @@ import { infraClusterKind, type ObjectOf, optional, string, templateKind } from 
 
 const fields = {
   bundleLookupBaseRegistry: optional(
-    string({ doc: "Accepted for manifests of other tools; nothing reads it.", maxLength: 512 }),
+    string({ doc: "Accepted for compatibility with manifests of other tools; ignored.", maxLength: 512 }),
   ),
   bundleLookupTag: optional(
-    string({ doc: "Accepted for manifests of other tools; nothing reads it.", maxLength: 256 }),
+    string({ doc: "Accepted for compatibility with manifests of other tools; ignored.", maxLength: 256 }),
   ),
 };
 
 /** Infrastructure cluster for bring-your-own hosts; it creates no infrastructure. */
 export const ByoCluster = infraClusterKind({
   kind: "ByoCluster",
-  doc: "A cluster on hosts that their owner brings. It makes nothing: the hosts are there.",
+  doc: "A cluster on bring-your-own hosts. It creates no infrastructure, because the hosts already exist.",
   shortNames: ["byoc"],
   spec: fields,
   alsoV1beta1: true,

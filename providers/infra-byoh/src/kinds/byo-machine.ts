@@ -38,7 +38,7 @@ const installerRef = object(
     ),
   },
   {
-    doc: "A template such as K8sInstallerConfigTemplate: Kubernetes is installed on the host by it. Without it the host brings its own.",
+    doc: "A template such as K8sInstallerConfigTemplate, with which Kubernetes is installed on the host. Without it the host must have Kubernetes installed.",
   },
 );
 
@@ -47,7 +47,7 @@ const fields = { selector: optional(selector), installerRef: optional(installerR
 /** Infrastructure machine that runs on a bring-your-own host. */
 export const ByoMachine = infraMachineKind({
   kind: "ByoMachine",
-  doc: "A machine that runs on a host its owner brought: it claims a free ByoHost and gives it back clean.",
+  doc: "A machine on a bring-your-own host: it claims a free ByoHost, and releases it clean.",
   shortNames: ["byom"],
   spec: fields,
   alsoV1beta1: true,

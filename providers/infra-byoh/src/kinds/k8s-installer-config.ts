@@ -26,18 +26,18 @@ const fields = {
         {
           name: string({ doc: "Path below bundleRepo.", minLength: 1, maxLength: 1024 }),
           path: string({
-            doc: "Where it goes on the host; a folder when it is unpacked.",
+            doc: "Path on the host; a folder if it is unpacked.",
             pattern: "^/",
             maxLength: 1024,
           }),
-          sha256: string({ doc: "Its checksum.", pattern: "^[0-9a-f]{64}$" }),
-          mode: optional(string({ doc: "Octal; 0755 unless said.", pattern: "^0?[0-7]{3}$" })),
-          unpack: optional(boolean({ doc: "true: a .tar.gz whose contents go into the folder." })),
+          sha256: string({ doc: "SHA-256 checksum of the file.", pattern: "^[0-9a-f]{64}$" }),
+          mode: optional(string({ doc: "File mode in octal; 0755 by default.", pattern: "^0?[0-7]{3}$" })),
+          unpack: optional(boolean({ doc: "Whether the file is a .tar.gz to unpack into the folder." })),
         },
         { doc: "One file that is installed on the host." },
       ),
       {
-        doc: "What is installed instead of kubeadm, kubelet and kubectl of the machine's version.",
+        doc: "Files to install instead of kubeadm, kubelet and kubectl of the machine's version.",
         maxItems: 64,
       },
     ),
@@ -81,7 +81,7 @@ export const K8sInstallerConfig = defineKind({
   version: "v1beta2",
   kind: "K8sInstallerConfig",
   plural: "k8sinstallerconfigs",
-  doc: "Says where the Kubernetes parts of a machine's host come from; made from a template for each ByoMachine that asks for it.",
+  doc: "The source of the Kubernetes programs for a machine's host; created from a template for each ByoMachine that references one.",
   contracts: { v1beta1: "v1beta1", v1beta2: "v1beta2" },
   schema,
   columns: [

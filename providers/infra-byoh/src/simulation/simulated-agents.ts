@@ -1,15 +1,6 @@
 import { createHash } from "node:crypto";
 import { type Clock, formatTime, type Random } from "@capstan/apimachinery";
-import {
-  ownerMachine,
-  resolveReference,
-  Secret,
-  SIMULATED_AGENT_ANNOTATION,
-  SIMULATED_AGENT_DEAD,
-  SIMULATED_KUBELET_ANNOTATION,
-  secretText,
-  type WorkloadClusters,
-} from "@capstan/capi";
+import { ownerMachine, resolveReference, Secret, secretText, type WorkloadClusters } from "@capstan/capi";
 import { ByoHost, INSTALL_KEYS, type InstallPlan } from "@capstan/host-agent";
 import {
   type Cache,
@@ -25,6 +16,7 @@ import {
 } from "@capstan/runtime";
 import { type Connect, Guest, type JoinPlan, joinCluster, joinPlan, nodeOf, resumedKubelet } from "@capstan/workloads";
 import { ByoMachine } from "../kinds/byo-machine.ts";
+import { DEAD_AGENT, SIMULATED_AGENT_ANNOTATION, SIMULATED_KUBELET_ANNOTATION } from "./annotations.ts";
 
 const HEARTBEAT_MS = 60_000;
 
@@ -85,7 +77,7 @@ export function simulatedAgents(options: Options): Controller {
       const given = machineRef !== undefined && host.spec?.bootstrapSecret !== undefined;
       if (release === undefined && given && !running.has(key))
         running.set(key, await boot(host, machineRef.uid, options, context, () => wake(request)));
-      const dead = host.metadata.annotations?.[SIMULATED_AGENT_ANNOTATION] === SIMULATED_AGENT_DEAD;
+      const dead = host.metadata.annotations?.[SIMULATED_AGENT_ANNOTATION] === DEAD_AGENT;
       const guest = running.get(key)?.guest;
       if (guest !== undefined) guest.reachable = !dead;
       reportFault(host, dead, broken, context);
@@ -103,7 +95,13 @@ function reportFault(host: ByoHost, dead: boolean, broken: Map<string, boolean>,
     const note = `Simulated host ${name} was broken on request: its agent and its node stop reporting`;
     recorder.event(host, "Warning", "HostBroken", "Simulate", note);
   } else
-    recorder.event(host, "Normal", "HostRepaired", "Simulate", `Simulated host ${name} was repaired and reports again`);
+    recorder.event(
+      host,
+      "Normal",
+      "HostRepaired",
+      "Simulate",
+      `Simulated host ${name} was repaired and is reporting again`,
+    );
 }
 
 function isSimulated(host: ByoHost): boolean {
@@ -196,7 +194,7 @@ function nodeFor(host: ByoHost, plan: JoinPlan, kubelet: string, clock: Clock): 
   });
 }
 
-/** What the agent says of itself and its host; at least once a minute. */
+/** The agent's report on itself and its host, at least once a minute. */
 async function report(host: ByoHost, running: Running | undefined, context: ReconcileContext): Promise<Result> {
   const now = context.clock.now();
   const before = host.status;

@@ -156,11 +156,11 @@ export class FakeAgents {
       const ready = { type: "Ready", ...unfit, lastTransitionTime: now };
       const network = [{ networkInterfaceName: "eth0", isDefault: true, ipAddrs: ["192.0.2.7/24"] }];
       const facts = {
-        hostinfo: { hostname: peculiar.hostname ?? name, ...(kubeletVersion === undefined ? {} : { kubeletVersion }) },
+        hostinfo: { hostname: peculiar.hostname ?? name, kubeletVersion },
         network,
         machineID: peculiar.machineID ?? `id-of-${name}`,
         lastHeartbeatTime: now,
-        ...(certificateExpiresAt === undefined ? {} : { certificateExpiresAt }),
+        certificateExpiresAt,
       };
       const before = host["status"] as ByoHost["status"];
       // The manager's own conditions are not an agent's to change.

@@ -11,9 +11,7 @@ import {
 } from "@capstan/capi";
 
 const fields = {
-  capacity: optional(
-    integer({ doc: "How many machines there is room for; without it there is no limit.", minimum: 0 }),
-  ),
+  capacity: optional(integer({ doc: "Maximum number of machines; unlimited by default.", minimum: 0 })),
   failureDomains: optional(
     array(
       object(
@@ -42,7 +40,7 @@ export type MemoryCluster = ObjectOf<typeof MemoryCluster>;
 /** Template that a ClusterClass creates MemoryClusters from. */
 export const MemoryClusterTemplate = templateKind({
   kind: "MemoryClusterTemplate",
-  doc: "A template of MemoryClusters.",
+  doc: "Template that MemoryClusters are created from.",
   spec: fields,
   alsoV1beta1: true,
 });

@@ -1,7 +1,19 @@
 import { infraMachineKind, integer, map, type ObjectOf, optional, string, templateKind } from "@capstan/capi";
 
 /** The faults that a MemoryMachine can simulate. */
-export const FAULTS = ["NeverBoots", "NoCapacity", "APIUnreachable", "NodeDies"] as const;
+export const FAULTS = [
+  "NeverBoots",
+  "NoCapacity",
+  "APIUnreachable",
+  "NodeDies",
+  // Of control plane machines only.
+  "NoNode",
+  "NeverPromoted",
+  "EtcdPartitioned",
+  "EtcdNoSpace",
+  "APIServerCrashes",
+  "ControllerManagerCrashes",
+] as const;
 /** One of FAULTS. */
 export type Fault = (typeof FAULTS)[number];
 
@@ -9,20 +21,20 @@ const fields = {
   bootSeconds: optional(integer({ doc: "Time from creation until the machine runs.", minimum: 0, maximum: 86400 })),
   bootJitterSeconds: optional(
     integer({
-      doc: "Up to this much more, different for each machine and always the same.",
+      doc: "Maximum additional boot time; it differs between machines and is stable for each.",
       minimum: 0,
       maximum: 86400,
     }),
   ),
   capacity: optional(
     map(string(), {
-      doc: "Resources its Node offers; 4 CPUs, 8Gi memory and 110 pods unless said.",
+      doc: "Resources its Node offers; 4 CPUs, 8Gi memory and 110 pods by default.",
       maxProperties: 32,
     }),
   ),
   fault: optional(
     string({
-      doc: "Fails in this way from the beginning; the annotation memory.infrastructure.cluster.x-k8s.io/fault does so later.",
+      doc: "Fails in this way from the start; the annotation memory.infrastructure.cluster.x-k8s.io/fault does so later.",
       enum: FAULTS,
     }),
   ),
@@ -41,7 +53,7 @@ export type MemoryMachine = ObjectOf<typeof MemoryMachine>;
 /** Template that MachineSets create MemoryMachines from. */
 export const MemoryMachineTemplate = templateKind({
   kind: "MemoryMachineTemplate",
-  doc: "A template of MemoryMachines.",
+  doc: "Template that MemoryMachines are created from.",
   spec: fields,
   alsoV1beta1: true,
 });

@@ -14,7 +14,7 @@ import {
 
 const endpoint = object(
   {
-    host: string({ doc: "Where the API is reached.", minLength: 1, maxLength: 512 }),
+    host: string({ doc: "Address or name of the API server.", minLength: 1, maxLength: 512 }),
     port: integer({ doc: "Its port.", minimum: 1, maximum: 65535 }),
   },
   { doc: "Endpoint of the control plane; the controller sets it when it is absent." },
@@ -23,14 +23,20 @@ const endpoint = object(
 const reference = object(
   {
     apiGroup: string({ doc: "API group of the infrastructure cluster.", minLength: 1, maxLength: 253 }),
-    kind: string({ doc: "Its kind, of any provider that speaks the contract.", minLength: 1, maxLength: 63 }),
+    kind: string({
+      doc: "Kind of the infrastructure cluster, of any provider that implements the contract.",
+      minLength: 1,
+      maxLength: 63,
+    }),
     name: string({
-      doc: "Its name. Upstream's controllers look it up by the name of the Cluster's infrastructureRef, so the same name is the safe choice.",
+      doc: "Name of the infrastructure cluster. Upstream's controllers look it up by the name of the Cluster's infrastructureRef, so the same name is the safe choice.",
       minLength: 1,
       maxLength: 253,
     }),
-    optional: optional(boolean({ doc: "true: the cluster does not wait for it." })),
-    controlPlane: optional(boolean({ doc: "true: its endpoint and failure domains count for the control plane." })),
+    optional: optional(boolean({ doc: "Whether the cluster becomes ready without it." })),
+    controlPlane: optional(
+      boolean({ doc: "Whether its endpoint and failure domains are used for the control plane." }),
+    ),
   },
   { doc: "Reference to one infrastructure cluster in the same namespace." },
 );
@@ -73,7 +79,11 @@ const status = object(
     ),
     initialization: optional(
       object(
-        { provisioned: optional(boolean({ doc: "True once all that are not optional were; never goes back." })) },
+        {
+          provisioned: optional(
+            boolean({ doc: "True once all that are not optional were provisioned; it never becomes false again." }),
+          ),
+        },
         { doc: "Milestones of the first provisioning of the MetaCluster." },
       ),
     ),
@@ -109,7 +119,7 @@ export const MetaCluster = defineKind({
   version: "v1beta2",
   kind: "MetaCluster",
   plural: "metaclusters",
-  doc: "An infrastructure cluster made of several others, so that one Cluster can have machines of many providers.",
+  doc: "An infrastructure cluster that consists of several others, so that one Cluster can have machines of many providers.",
   contracts: { v1beta2: "v1beta2" },
   schema: object({ spec, status: optional(status) }),
   columns: [

@@ -75,7 +75,7 @@ async function fromAnyPool(data: Metal3Data, pool: PoolReference, context: Recon
   if (claim === undefined) {
     const { apiVersion, kind } = IPAddressClaim;
     const cluster = data.metadata.labels?.[CLUSTER_NAME_LABEL];
-    const spec = { poolRef: { ...pool }, ...(cluster === undefined ? {} : { clusterName: cluster }) };
+    const spec = { poolRef: { ...pool }, clusterName: cluster };
     await create({ apiVersion, kind, metadata: claimMetadata(data, pool, [DATA_FINALIZER]), spec }, context);
     return pending(pool);
   }
@@ -125,7 +125,7 @@ function claimMetadata(data: Metal3Data, pool: PoolReference, finalizers: string
 function whyStale(claim: IPClaim | IPAddressClaim, data: Metal3Data): string | undefined {
   const own = claim.metadata.ownerReferences?.some(({ uid }) => uid === data.metadata.uid) ?? false;
   if (own && claim.metadata.deletionTimestamp === undefined) return undefined;
-  return `${claim.kind} ${claim.metadata.name} is left over from earlier data; waiting for it to be deleted`;
+  return `${claim.kind} ${claim.metadata.name} is left from earlier data; waiting for its deletion`;
 }
 
 async function create(claim: object, context: ReconcileContext): Promise<void> {

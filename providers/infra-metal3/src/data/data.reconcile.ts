@@ -1,6 +1,13 @@
 import { isReason, ownerReference } from "@capstan/apimachinery";
 import { CLUSTER_NAME_LABEL, Cluster, Machine, pausedCondition, Secret } from "@capstan/capi";
-import { done, type ReconcileContext, type Request, type Result, releaseFinalizer } from "@capstan/runtime";
+import {
+  done,
+  ensureStatusIfPresent,
+  type ReconcileContext,
+  type Request,
+  type Result,
+  releaseFinalizer,
+} from "@capstan/runtime";
 import type { BareMetalHost } from "../kinds/bare-metal-host.ts";
 import { Metal3Data, Metal3DataClaim, Metal3DataTemplate } from "../kinds/metal3-data.ts";
 import { Metal3Machine } from "../kinds/metal3-machine.ts";
@@ -139,7 +146,7 @@ async function writeSecret(
   const owner = there.metadata.ownerReferences?.find(({ controller }) => controller === true);
   // After a move the UID is another, the name is not.
   if (owner?.kind === data.kind && owner.name === data.metadata.name) return undefined;
-  return `Secret ${name} exists already and is not of this data; delete it or rename the machine`;
+  return `Secret ${name} already exists and belongs to another object; delete it or rename the machine`;
 }
 
 async function report(data: Metal3Data, progress: Progress, context: ReconcileContext): Promise<void> {
@@ -150,9 +157,5 @@ async function report(data: Metal3Data, progress: Progress, context: ReconcileCo
   const live = context.cache.get(Metal3Data, { namespace, name });
   if (progress !== undefined && "errorMessage" in progress && progress.errorMessage !== live?.status?.errorMessage)
     context.recorder.event(data, "Warning", "RenderingFailed", "Render", progress.errorMessage);
-  try {
-    await context.client.ensure(desired, live, { subresource: "status" }, context.signal);
-  } catch (error) {
-    if (!isReason(error, "NotFound")) throw error;
-  }
+  await ensureStatusIfPresent(context, desired, live);
 }

@@ -39,7 +39,7 @@ export function macOfInterface(host: BareMetalHost, name: string, field: string)
   const nics = host.status?.hardware?.nics;
   if (nics === undefined || nics.length === 0)
     throw new RenderError(
-      `${field}: BareMetalHost ${host.metadata.name} has no list of interfaces; wait until it is inspected, or give its hardware details`,
+      `${field}: BareMetalHost ${host.metadata.name} has no list of interfaces; wait until it is inspected, or set its hardware details`,
     );
   const mac = nics.find((nic) => nic.name === name)?.mac;
   if (mac !== undefined) return mac;

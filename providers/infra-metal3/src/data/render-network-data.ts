@@ -40,7 +40,7 @@ function renderLinks(links: Links, input: RenderInput): Rendered[] {
       };
       for (const { name, value } of link.parameters ?? []) {
         if (Object.hasOwn(entry, `bond_${name}`))
-          throw new RenderError(`${field}.bonds[id=${link.id}].parameters: ${name} has a field of its own; use that`);
+          throw new RenderError(`${field}.bonds[id=${link.id}].parameters: ${name} has its own field; use that`);
         entry[`bond_${name}`] = value;
       }
       return entry;

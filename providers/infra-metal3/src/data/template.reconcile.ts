@@ -1,8 +1,9 @@
-import { formatTime, isReason, ownerReference } from "@capstan/apimachinery";
+import { formatTime, ownerReference } from "@capstan/apimachinery";
 import { CLUSTER_NAME_LABEL, Cluster, pausedCondition } from "@capstan/capi";
 import {
   done,
   ensureFinalizer,
+  ensureStatusIfPresent,
   keyText,
   type ReconcileContext,
   type Request,
@@ -140,11 +141,7 @@ async function report(
   const live = context.cache.get(Metal3DataClaim, { namespace, name });
   if ("errorMessage" in status && status.errorMessage !== live?.status?.errorMessage)
     context.recorder.event(claim, "Warning", "TemplateMissing", "Render", status.errorMessage);
-  try {
-    await context.client.ensure(desired, live, { subresource: "status" }, context.signal);
-  } catch (error) {
-    if (!isReason(error, "NotFound")) throw error;
-  }
+  await ensureStatusIfPresent(context, desired, live);
 }
 
 async function writeStatus(

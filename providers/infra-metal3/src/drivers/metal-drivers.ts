@@ -37,7 +37,7 @@ export function metalDrivers(
     drivers: { redfish, memory: new MemoryBmcs(simulation) },
     close: async () => {
       const limit = new AbortController();
-      const cancel = clock.after(LOGOUT_MS, () => limit.abort(new Error("the manager stops")));
+      const cancel = clock.after(LOGOUT_MS, () => limit.abort(new Error("the manager is stopping")));
       await redfish.close(limit.signal).catch(() => undefined);
       cancel();
       await media.close();

@@ -91,7 +91,7 @@ export function afterCall(view: HostView, call: DriverCall, result: StepResult<u
     return callFailed(
       { ...view, memory: idle },
       call,
-      { type: "failed", message: `${result.what}; that has lasted ${Math.round(lasted / 1000)} s, which is too long` },
+      { type: "failed", message: `${result.what}; this has taken ${Math.round(lasted / 1000)} s, which is too long` },
       random,
     );
   const softOff =
@@ -163,7 +163,7 @@ function errorTypeOf(op: Operation): HostErrorType {
 function succeeded(view: HostView, call: DriverCall, value: unknown): Turn {
   const { host, status, nowMs } = view;
   const { softOffSinceMs, ...rest } = view.memory;
-  // Looking at the power while a shutdown goes on does not end it.
+  // Reading the power state during a shutdown does not end the shutdown.
   const memory: HostMemory = call.op === "power" && softOffSinceMs !== undefined ? view.memory : rest;
   const state = stateOf(status);
   const stay = (change: HostStatus, more: Partial<Turn> = {}): Turn => ({
@@ -213,7 +213,7 @@ function succeeded(view: HostView, call: DriverCall, value: unknown): Turn {
         { ...withoutError(status), operationalStatus: "detached" },
         {
           againMs: undefined,
-          events: [normal("Detached", "The management controller is left alone until the annotation is removed")],
+          events: [normal("Detached", "The management controller is not contacted until the annotation is removed")],
         },
       );
     case "power": {
@@ -235,7 +235,8 @@ function succeeded(view: HostView, call: DriverCall, value: unknown): Turn {
 /** Only what changes while it is watched: after a restart it would be old news. */
 function healthNews(before: HardwareHealth | undefined, now: HardwareHealth | undefined): HostEvent[] {
   if (before === undefined || now === undefined || before === now) return [];
-  if (now === "OK") return [normal("HealthRestored", "The management controller says that the hardware is well again")];
+  if (now === "OK")
+    return [normal("HealthRestored", "The management controller reports that the hardware is healthy again")];
   return [{ type: "Warning", reason: "HealthDegraded", note: healthText(now) }];
 }
 
@@ -261,7 +262,7 @@ function registered(view: HostView, id: string): Turn {
     goodCredentials: credentials,
     triedCredentials: credentials,
   };
-  const event = normal("BMCAccessValidated", "The management controller answers and its credentials are right");
+  const event = normal("BMCAccessValidated", "The management controller answers and accepts the credentials");
   if (state !== "registering") return { status: next, memory: view.memory, events: [event], againMs: 0 };
   const { register } = next.operationHistory ?? {};
   const operationHistory = { ...next.operationHistory, register: { ...register, end: formatTime(nowMs) } };
@@ -297,7 +298,7 @@ function credentialsOf(
 /** What the host runs now, to be compared with what it should run. */
 function runs({ host }: HostView): Pick<HostStatus["provisioning"], "image" | "customDeploy"> {
   const { image, customDeploy } = host.spec;
-  return { ...(image === undefined ? {} : { image }), ...(customDeploy === undefined ? {} : { customDeploy }) };
+  return { image, customDeploy };
 }
 
 function prepared({ host, status }: HostView): HostStatus {

@@ -16,14 +16,14 @@ const PROGRESS: Partial<Record<ProvisioningState, string>> = {
 };
 
 const NEXT: Partial<Record<ProvisioningState, string>> = {
-  "": "The host is new and has not been looked at",
+  "": "The host is new and has not been reconciled",
   unmanaged: "The host has no spec.bmc: set its address and credentialsName",
-  registering: "Waiting for an answer of the management controller",
+  registering: "Waiting for an answer from the management controller",
   inspecting: "Waiting for the inventory of the hardware",
-  preparing: "Disks and firmware are brought into shape",
-  available: "Nothing is to be provisioned: a Metal3Machine claims the host, or set spec.image",
-  provisioning: "The image is being put on the host",
-  deprovisioning: "The image is being taken off the host",
+  preparing: "Disks and firmware are being prepared",
+  available: "Available: a Metal3Machine can claim the host, or set spec.image",
+  provisioning: "The image is being provisioned",
+  deprovisioning: "The image is being removed from the host",
   "powering off before delete": "The host is powered off before it is deleted",
   deleting: "The host is being deleted",
 };
@@ -57,8 +57,7 @@ function manageable(status: HostStatus, state: ProvisioningState): ConditionInpu
   return make("Manageable", true, "Manageable");
 }
 
-const DETACHED =
-  "The host is detached: remove the annotation baremetalhost.metal3.io/detached to have it managed again";
+const DETACHED = "The host is detached: remove the annotation baremetalhost.metal3.io/detached to manage it again";
 
 function provisioned(status: HostStatus, state: ProvisioningState): ConditionInput {
   if (runsSomething(state)) return make("Provisioned", true, "Provisioned");
@@ -80,11 +79,11 @@ function available(host: BareMetalHost, status: HostStatus, state: ProvisioningS
   const { consumerRef } = host.spec;
   if (consumerRef !== undefined) {
     const consumer = resolveReference(host, consumerRef, "spec.consumerRef");
-    const isUsed = `The host is used by ${consumerRef.kind} ${consumerRef.name}`;
+    const isUsed = `The host is in use by ${consumerRef.kind} ${consumerRef.name}`;
     return make(type, false, "NotAvailable", "problem" in consumer ? consumer.problem : isUsed);
   }
   if (state === "available" && status.errorType === undefined) return make(type, true, "Available");
-  return make(type, false, "NotAvailable", status.errorMessage || NEXT[state] || "The host runs something");
+  return make(type, false, "NotAvailable", status.errorMessage || NEXT[state] || "The host is in use");
 }
 
 function progressing(status: HostStatus, state: ProvisioningState): ConditionInput {
@@ -97,7 +96,7 @@ function progressing(status: HostStatus, state: ProvisioningState): ConditionInp
 
 /** Formats the message for hardware that the management controller reports as unhealthy. */
 export function healthText(health: "Warning" | "Critical"): string {
-  return `The management controller says that the hardware is in state ${health}: look into its log for the part and repair it`;
+  return `The management controller reports hardware health ${health}: find the failed part in its log and repair it`;
 }
 
 /** What is not known now is as it was. */

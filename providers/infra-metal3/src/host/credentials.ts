@@ -44,17 +44,17 @@ export class BmcSecrets implements Source {
     if (client === undefined) throw new Error("BmcSecrets is started before bind()");
     const cache = new Cache(client, this.#options);
     cache.restrict(Secret, { labelSelector: `${SECRET_LABEL}=${SECRET_LABEL_VALUE}` });
-    const tell = (secret: Secret): void => {
+    const enqueueOwners = (secret: Secret): void => {
       for (const owner of hostOwners(secret)) enqueue({ namespace: secret.metadata.namespace ?? "", name: owner.name });
     };
     const informer = cache.informer(Secret);
     informer.addHandler({
-      add: (secret, initial) => (initial ? undefined : tell(secret)),
+      add: (secret, initial) => (initial ? undefined : enqueueOwners(secret)),
       // Hosts that share a Secret write onto it; only what it holds is news to the others.
-      update: (secret, old) => (deepEqual(secret.data, old.data) ? undefined : tell(secret)),
+      update: (secret, old) => (deepEqual(secret.data, old.data) ? undefined : enqueueOwners(secret)),
       delete: (secret) => {
         this.#versions.delete(secret.metadata.uid ?? "");
-        tell(secret);
+        enqueueOwners(secret);
       },
     });
     cache.start();
@@ -76,10 +76,10 @@ export class BmcSecrets implements Source {
     const password = secretText(secret, "password")?.trim() || undefined;
     if (username === undefined || password === undefined)
       return bad(
-        `The Secret ${name} has no ${username === undefined ? "username" : "password"}: both must be there and not empty`,
+        `The Secret ${name} has no ${username === undefined ? "username" : "password"}: both must be set and not empty`,
       );
     const ca = secretText(secret, "ca.crt");
-    return { type: "good", secret, credentials: { username, password, ...(ca === undefined ? {} : { ca }) } };
+    return { type: "good", secret, credentials: { username, password, ca } };
   }
 
   /**

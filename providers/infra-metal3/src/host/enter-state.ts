@@ -19,7 +19,7 @@ const STARTS: Partial<Record<ProvisioningState, keyof History>> = {
   deprovisioning: "deprovision",
 };
 
-/** Moves a host into another provisioning state: ends the operation of the old state, starts that of the new one and adds events. */
+/** Moves a host into another provisioning state: finishes the operation of the old state, starts that of the new one and adds events. */
 export function enterState(
   { host, status, memory, nowMs }: HostView,
   state: ProvisioningState,
@@ -32,7 +32,7 @@ export function enterState(
   if (ended !== undefined && history[ended]?.end === undefined) history[ended] = { ...history[ended], end: now };
   const started = STARTS[state];
   if (started !== undefined) history[started] = { start: now };
-  // A failed image stays told until it is exchanged or works.
+  // The error of a failed image stays until the image is replaced or works.
   const kept = keepError || (from === "deprovisioning" && failedBefore(host, status));
   const cleared = kept ? { ...status, errorCount: 0 } : withoutError(status);
   const next: HostStatus = {
@@ -53,8 +53,8 @@ function changed(
 ): HostStatus {
   const { image, customDeploy } = spec;
   const running = {
-    ...(image === undefined ? {} : { image }),
-    ...(customDeploy === undefined ? {} : { customDeploy }),
+    image,
+    customDeploy,
   };
   if (state === "unmanaged") return { ...status, operationalStatus: "discovered" };
   if (state === "provisioning") {
@@ -74,11 +74,11 @@ function eventsOf(from: ProvisioningState, to: ProvisioningState): HostEvent[] {
   const normal = (reason: string, note: string): HostEvent => ({ type: "Normal", reason, note });
   if (to === "unmanaged")
     return [normal("Discovered", "The host has no spec.bmc: set its address and credentialsName")];
-  if (to === "inspecting") return [normal("InspectionStarted", "Hardware inspection has begun")];
+  if (to === "inspecting") return [normal("InspectionStarted", "Hardware inspection has started")];
   if (to === "provisioning") return [normal("ProvisioningStarted", "The host is being provisioned")];
   if (to === "provisioned" && from === "provisioning")
     return [normal("ProvisioningComplete", "The host is provisioned")];
   if (to === "deprovisioning") return [normal("DeprovisioningStarted", "The host is being deprovisioned")];
   if (to === "available" && from === "preparing") return [normal("ProfileSet", "The host is prepared and available")];
-  return from === "deprovisioning" ? [normal("DeprovisioningComplete", "The host runs nothing any more")] : [];
+  return from === "deprovisioning" ? [normal("DeprovisioningComplete", "The host is deprovisioned")] : [];
 }

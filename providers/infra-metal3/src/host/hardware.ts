@@ -1,4 +1,4 @@
-import { compileSchema, isObject } from "@capstan/apimachinery";
+import { compileSchema, isObject, ownerReference } from "@capstan/apimachinery";
 import { type ReconcileContext, releaseFinalizer } from "@capstan/runtime";
 import { type BareMetalHost, HOST_HARDWARE_ANNOTATION } from "../kinds/bare-metal-host.ts";
 import { HARDWARE_DATA_FINALIZER, HardwareData } from "../kinds/hardware-data.ts";
@@ -10,7 +10,7 @@ export async function storeHardware(
   hardware: HardwareDetails,
   context: ReconcileContext,
 ): Promise<void> {
-  const { namespace, name, uid } = host.metadata;
+  const { namespace, name } = host.metadata;
   const desired: HardwareData = {
     apiVersion: HardwareData.apiVersion,
     kind: HardwareData.kind,
@@ -18,16 +18,7 @@ export async function storeHardware(
       namespace: namespace ?? "",
       name: name ?? "",
       finalizers: [HARDWARE_DATA_FINALIZER],
-      ownerReferences: [
-        {
-          apiVersion: host.apiVersion,
-          kind: host.kind,
-          name: name ?? "",
-          uid: uid ?? "",
-          controller: true,
-          blockOwnerDeletion: true,
-        },
-      ],
+      ownerReferences: [ownerReference(host, { controller: true })],
     },
     spec: { hardware },
   };
@@ -58,7 +49,7 @@ export function givenHardware(host: BareMetalHost): { hardware: HardwareDetails 
   if (text === undefined) return undefined;
   try {
     const value: unknown = JSON.parse(text);
-    if (!isObject(value)) return { problem: "it is no JSON object" };
+    if (!isObject(value)) return { problem: "it is not a JSON object" };
     const schema = compileSchema(hardwareDetails.json);
     schema.prune(value, { root: false });
     const [error] = schema.validate(value);

@@ -16,7 +16,7 @@ const holding = (...hosts: BareMetalHost[]): Cache => ({ byIndex: () => hosts })
 
 test("a host with the MAC address of an earlier one of its namespace names it", () => {
   expect(conflictOf(holding(host("a", "first", 1)), host("a", "second", 2), new SignedIn())).toContain(
-    `The MAC address ${MAC} is also that of BareMetalHost a/first`,
+    `The MAC address ${MAC} is also used by BareMetalHost a/first`,
   );
 });
 
@@ -26,7 +26,7 @@ describe("a host with the management controller of another namespace's host", ()
     conflictOf(holding(other), host("a", "own", second), signedIn);
 
   test("waits until an earlier one has been tried", () => {
-    expect(problem(2, new SignedIn())).toContain("BMC address https://10.0.0.1/redfish/v1/systems/1 is also that of");
+    expect(problem(2, new SignedIn())).toContain("BMC address https://10.0.0.1/redfish/v1/systems/1 is also used by");
     expect(problem(0, new SignedIn())).toBeUndefined();
   });
 

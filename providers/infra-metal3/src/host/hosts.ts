@@ -31,7 +31,7 @@ export function conflictOf(cache: Cache, host: BareMetalHost, signedIn: SignedIn
   const mac = macOf(host)[0];
   const isMac = first === undefined ? false : mac !== undefined && macOf(first)[0] === mac;
   const what = isMac ? `MAC address ${mac}` : `BMC address ${bmcOf(host)[0]}`;
-  // What another namespace has is not told to whoever guesses an address.
+  // Hosts of another namespace are not revealed to users who guess an address.
   const other =
     first !== undefined
       ? `BareMetalHost ${namespace}/${first.metadata.name}`
@@ -40,7 +40,7 @@ export function conflictOf(cache: Cache, host: BareMetalHost, signedIn: SignedIn
         : undefined;
   return other === undefined
     ? undefined
-    : `The ${what} is also that of ${other}: one machine must not be two hosts; correct or delete one of them`;
+    : `The ${what} is also used by ${other}: one machine must not be registered as two hosts; correct or delete one of them`;
 }
 
 /**

@@ -137,7 +137,7 @@ test("whatever people want and management controllers answer, nothing forbidden 
         const model = new Model();
         for (const [wanted, how, steps] of past) {
           model.annotations = { ...wanted.annotations };
-          // Deletion cannot be taken back.
+          // Deletion cannot be reverted.
           model.settle({ ...wanted, deleting: false }, how, steps);
         }
         model.annotations = last.deleting
@@ -186,7 +186,7 @@ test("a management controller that is away is asked ever more rarely", () => {
   expect(waits.length).toBeGreaterThan(10);
 });
 
-test("an earlier change ends the back-off", () => {
+test("a change resets the back-off", () => {
   const model = new Model();
   const wanted: Wish = { online: true, image: undefined, adopted: false, deleting: false, annotations: {} };
   model.settle(wanted, "away", 10);

@@ -105,7 +105,7 @@ test("a steady host is silent", async () => {
   expect(world.host()?.metadata.resourceVersion).toBe(before);
 });
 
-test("one that is switched off by hand is switched on again; one that should be off stays off", async () => {
+test("powers on a host that was powered off manually; one that should be off stays off", async () => {
   await world.addHost();
   await world.until("on", () => world.host()?.status?.poweredOn === true);
   world.bmcs.press("memory://rack1/h1", false);
@@ -156,7 +156,7 @@ test("an externally provisioned host is adopted: no inspection, no change, only 
   expect(world.host()?.status?.hardware).toBeUndefined();
 });
 
-test("a detached host is left alone and taken back", async () => {
+test("a detached host is left alone until the annotation is removed", async () => {
   await world.addHost();
   await world.until("on", () => world.host()?.status?.poweredOn === true);
   await world.annotate({ "baremetalhost.metal3.io/detached": "" });
@@ -267,7 +267,7 @@ async function bindOperator(namespace: string, kind: "ClusterRoleBinding" | "Rol
   } as never);
 }
 
-test("where upstream's operator runs, ours does nothing until it is gone", async () => {
+test("does nothing while upstream's operator is running", async () => {
   await addOperator("default");
   await bindOperator("default", "ClusterRoleBinding");
   await world.addHost();

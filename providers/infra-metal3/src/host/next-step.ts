@@ -40,7 +40,7 @@ function deletionStep(view: HostView, state: ProvisioningState): Step | undefine
   if (detach !== undefined && status.operationalStatus === "detached")
     return detach.delayDelete ? WAIT : enter("deleting");
   if (state === "" || state === "unmanaged" || state === "registering") return enter("deleting");
-  // Without credentials nobody can switch it off any more.
+  // Without credentials it can no longer be powered off.
   if (access.type !== "good")
     return {
       type: "enter",
@@ -56,7 +56,7 @@ function deletionStep(view: HostView, state: ProvisioningState): Step | undefine
 }
 
 function gaveUpText(cause: string): string {
-  return `Deletion goes on without the management controller; switch the machine off and clean it by hand: ${cause}`;
+  return `Deletion continues without the management controller; power the machine off and clean it manually: ${cause}`;
 }
 
 function detachedStep(view: HostView, state: ProvisioningState): Step | undefined {
@@ -138,7 +138,7 @@ function availableStep(view: HostView): Step {
   if (!fails) return enter("provisioning");
   if ((status.provisioningFailCount ?? 0) < limits.provisioningRetries)
     return waitFor(view, "provision") ?? enter("provisioning");
-  const message = `Provisioning failed ${status.provisioningFailCount} times and is not tried again: change or remove spec.image. ${status.errorMessage}`;
+  const message = `Provisioning failed ${status.provisioningFailCount} times and is not retried: change or remove spec.image. ${status.errorMessage}`;
   return status.errorType === "provisioning error" && status.errorMessage.startsWith("Provisioning failed ")
     ? WAIT
     : { type: "refuse", error: "provisioning error", message, op: "provision" };

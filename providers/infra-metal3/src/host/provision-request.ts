@@ -83,5 +83,7 @@ async function documentOf(
   } catch {
     // The parser's message may quote the document, which may hold secrets.
   }
-  return failure(`The Secret ${reference?.name} of spec.${field} holds no YAML or JSON object`, { fatal: true });
+  return failure(`The Secret ${reference?.name} of spec.${field} does not contain a YAML or JSON object`, {
+    fatal: true,
+  });
 }

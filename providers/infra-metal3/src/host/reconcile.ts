@@ -128,7 +128,7 @@ class HostPass {
     return requeueAfter(0);
   }
 
-  /** Carries out what a step has led to; a result ends the pass. */
+  /** Applies the outcome of a step; a result finishes the pass. */
   async #take(turn: Turn): Promise<Result | undefined> {
     this.#status = turn.status;
     this.memory = turn.memory;
@@ -233,7 +233,7 @@ class HostPass {
       const found = driver === "other" ? undefined : this.#deps.drivers[driver];
       return (
         found ??
-        `spec.bmc.address: there is no driver for ${scheme}:// here; use a redfish address such as redfish-virtualmedia://HOST/redfish/v1/Systems/ID`
+        `spec.bmc.address: no driver supports ${scheme}://; use a redfish address such as redfish-virtualmedia://HOST/redfish/v1/Systems/ID`
       );
     } catch (error) {
       return `spec.bmc.address: ${error instanceof Error ? error.message : String(error)}`;
@@ -246,7 +246,8 @@ class HostPass {
     driver: Provisioner | undefined,
   ): Promise<StepResult<unknown>> {
     const { signal, client, clock, log } = this.#context;
-    if (identity === undefined || driver === undefined) return failure("There is no way to the management controller");
+    if (identity === undefined || driver === undefined)
+      return failure("The host has no driver for its management controller");
     try {
       switch (call.op) {
         case "powerOff":
@@ -270,7 +271,7 @@ class HostPass {
       }
     } catch (error) {
       if (signal.aborted) throw error;
-      log.error("a driver call failed", { host: identity.name, operation: call.op, error });
+      log.error("driver call failed", { host: identity.name, operation: call.op, error });
       return failure(`The driver failed: ${redactText(error instanceof Error ? error.message : String(error))}`);
     }
   }
@@ -281,7 +282,7 @@ class HostPass {
     if (type === "failed" && op === "register") this.#signedIn.failed(this.#host);
   }
 
-  /** Writes the status if it says something new, and tells what happened. */
+  /** Writes the status if it changed, and records events. */
   async #save(): Promise<void> {
     const { client, clock, recorder, signal } = this.#context;
     const host = this.#host;

@@ -12,7 +12,7 @@ export type Access =
 
 /** What the process remembers about a host between reconciles; all of it may be lost. */
 export interface HostMemory {
-  /** Changes when a user or another controller changed something, which ends the back-off. */
+  /** Changes when a user or another controller changed something, which resets the back-off. */
   readonly fingerprint: string;
   /** The call that failed, and when to retry it. */
   readonly retry?: { readonly op: Operation; readonly atMs: number; readonly fingerprint: string };

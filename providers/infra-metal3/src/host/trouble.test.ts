@@ -1,8 +1,8 @@
 import { findCondition } from "@capstan/apimachinery";
-import { BMC_FAULTS_ANNOTATION } from "@capstan/capi";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { BareMetalHost } from "../kinds/bare-metal-host.ts";
 import { whyNotFree } from "../machine/choose-host.ts";
+import { BMC_FAULTS_ANNOTATION } from "../provisioner/memory/annotation.ts";
 import { HostWorld } from "../testing/host-world.ts";
 
 let world: HostWorld;
@@ -18,7 +18,7 @@ const faulty = (faults: string): object => ({ annotations: { [BMC_FAULTS_ANNOTAT
 const ready = (name = "h1") => findCondition(world.host(name)?.status?.conditions ?? [], "Ready");
 const heal = (): Promise<void> => world.annotate({ [BMC_FAULTS_ANNOTATION]: null });
 
-/** The error is told in status, condition and event, and tried again with back-off until it is mended. */
+/** The error is reported in status, condition and event, and retried with back-off until it is fixed. */
 async function troubled(type: string, text: RegExp, event: string): Promise<void> {
   await world.until(type, () => world.host()?.status?.errorType === type);
   expect(world.host()?.status?.errorMessage).toMatch(text);
@@ -32,9 +32,13 @@ async function available(): Promise<void> {
   expect(world.host()?.status).toMatchObject({ operationalStatus: "OK", errorMessage: "", errorCount: 0 });
 }
 
-test("BMC unreachable: told, tried again ever more rarely, registered when it answers", async () => {
+test("BMC unreachable: reported, retried with back-off, registered when it answers", async () => {
   await world.addHost({}, faulty("unreachable"));
-  await troubled("registration error", /ECONNREFUSED.*is the management controller on/, "RegistrationError");
+  await troubled(
+    "registration error",
+    /ECONNREFUSED.*check that the management controller is powered on/,
+    "RegistrationError",
+  );
   await world.pass(3600);
   const { errorCount = 0 } = world.host()?.status ?? {};
   expect(errorCount).toBeGreaterThan(4);
@@ -44,7 +48,7 @@ test("BMC unreachable: told, tried again ever more rarely, registered when it an
   await available();
 });
 
-test("wrong credentials: told, and a new password is tried at once", async () => {
+test("wrong credentials: reported, and a new password is tried at once", async () => {
   await world.client.patch({ kind: SECRET, namespace: "default", name: "bmc" }, { stringData: { password: "wrong" } });
   await world.addHost();
   await troubled("registration error", /401 Unauthorized.*correct username and password/, "BMCCredentialError");
@@ -60,7 +64,7 @@ test("wrong credentials: told, and a new password is tried at once", async () =>
   expect(JSON.stringify([world.host(), world.events])).not.toContain("Tr0ub4dor");
 });
 
-test("credentials Secret missing or half empty: told with its name, and found as soon as the back-off allows", async () => {
+test("credentials Secret missing or half empty: reported with its name, and found as soon as the back-off allows", async () => {
   await world.addHost({ bmc: { address: "memory://rack1/h1", credentialsName: "nowhere" } });
   await troubled("registration error", /Secret nowhere .* does not exist: create it/, "RegistrationError");
   await world.addSecret("nowhere", { username: "admin" });
@@ -69,7 +73,7 @@ test("credentials Secret missing or half empty: told with its name, and found as
   await available();
 });
 
-test("credentials changed while provisioned: the host goes on running whatever the BMC says", async () => {
+test("credentials changed while provisioned: the host keeps running whatever the BMC answers", async () => {
   await world.addHost({ image: IMAGE });
   await world.until("provisioned", () => world.state() === "provisioned");
   await world.client.patch({ kind: SECRET, namespace: "default", name: "bmc" }, { stringData: { password: "wrong" } });
@@ -79,7 +83,7 @@ test("credentials changed while provisioned: the host goes on running whatever t
   expect(world.bmcs.look("memory://rack1/h1")?.on).toBe(true);
 });
 
-test("self-signed certificate: told with both cures", async () => {
+test("self-signed certificate: reported with both remedies", async () => {
   await world.addHost({}, faulty("self-signed"));
   await troubled(
     "registration error",
@@ -90,14 +94,14 @@ test("self-signed certificate: told with both cures", async () => {
   await available();
 });
 
-test("power that lies: told after five minutes, with what was accepted and what is reported", async () => {
+test("power that lies: reported after five minutes, with what was accepted and what is reported", async () => {
   await world.addHost();
   await world.until("on", () => world.host()?.status?.poweredOn === true);
   await world.annotate({ [BMC_FAULTS_ANNOTATION]: "power-lies" });
   await world.change({ spec: { online: false } });
   await troubled(
     "power management error",
-    /Reset ForceOff was accepted, but the power is still on; that has lasted \d+ s/,
+    /Reset ForceOff was accepted, but the power is still on; this has taken \d+ s/,
     "PowerManagementError",
   );
   expect(findCondition(world.host()?.status?.conditions ?? [], "Manageable")).toMatchObject({ reason: "PowerFailure" });
@@ -137,14 +141,14 @@ test("image with wrong checksum: fails at once, and the host is free for another
   expect(world.host()?.status?.provisioningFailCount).toBeUndefined();
 });
 
-test("two hosts with one MAC: the second is refused with the name of the first, until that is gone", async () => {
+test("two hosts with one MAC: the second is refused with the name of the first, until the first is deleted", async () => {
   await world.addHost({ bootMACAddress: "00:11:22:33:44:55" }, {}, "first");
   await world.until("available", () => world.state("first") === "available");
   await world.pass(1);
   await world.addHost({ bootMACAddress: "00:11:22:33:44:55".toUpperCase() }, {}, "second");
   await world.pass(5);
   expect(world.host("second")?.status?.errorMessage).toMatch(
-    /MAC address 00:11:22:33:44:55 is also that of BareMetalHost default\/first/,
+    /MAC address 00:11:22:33:44:55 is also used by BareMetalHost default\/first/,
   );
   expect(ready("second")).toMatchObject({
     status: "False",
@@ -164,7 +168,7 @@ test("two hosts with one BMC address: the same", async () => {
   await world.pass(3);
   await world.addHost({ bmc: { address: "memory://SAME/", credentialsName: "bmc" } }, {}, "second");
   await world.pass(3);
-  expect(world.host("second")?.status?.errorMessage).toMatch(/BMC address memory:\/\/same is also that of/);
+  expect(world.host("second")?.status?.errorMessage).toMatch(/BMC address memory:\/\/same is also used by/);
 });
 
 test("one BMC spelled in two ways is one machine", async () => {
@@ -177,12 +181,12 @@ test("one BMC spelled in two ways is one machine", async () => {
   await world.addHost(address("redfish://10.0.0.5/redfish/v1/Systems/2"), {}, "third");
   await world.pass(3);
   expect(world.host("second")?.status?.errorMessage).toContain(
-    "BMC address https://10.0.0.5/redfish/v1/systems/1 is also that of BareMetalHost default/first",
+    "BMC address https://10.0.0.5/redfish/v1/systems/1 is also used by BareMetalHost default/first",
   );
-  expect(world.host("third")?.status?.errorMessage ?? "").not.toContain("is also that of");
+  expect(world.host("third")?.status?.errorMessage ?? "").not.toContain("is also used by");
 });
 
-test("host deleted while provisioning: it is taken off and switched off first", async () => {
+test("host deleted while provisioning: it is deprovisioned and powered off first", async () => {
   await world.addHost({ image: IMAGE, bmc: { address: "memory://rack1/h1?power=30s", credentialsName: "bmc" } });
   await world.until("provisioning", () => world.state() === "provisioning");
   await world.remove();
@@ -191,7 +195,7 @@ test("host deleted while provisioning: it is taken off and switched off first", 
 });
 
 test.each(["registering", "inspecting", "available", "provisioning", "provisioned"])(
-  "the BMC disappears while %s and never comes back: deletion gives up, says so and ends",
+  "the BMC disappears while %s and never comes back: deletion gives up, says so and completes",
   async (phase) => {
     const slow = phase === "provisioning" ? "?power=100s" : "";
     const faults = phase === "registering" ? "unreachable" : phase === "inspecting" ? "inspection-fails" : "";
@@ -203,11 +207,13 @@ test.each(["registering", "inspecting", "available", "provisioning", "provisione
     await world.until("gone", () => world.host() === undefined, 1200);
     expect(world.secret()?.metadata.finalizers ?? []).toEqual([]);
     if (phase !== "registering")
-      expect(world.events).toContainEqual(expect.stringMatching(/^DeletionForced: .*clean it by hand: .*ECONNREFUSED/));
+      expect(world.events).toContainEqual(
+        expect.stringMatching(/^DeletionForced: .*clean it manually: .*ECONNREFUSED/),
+      );
   },
 );
 
-test("an inspection that fails is told with what the BMC said and repeated", async () => {
+test("an inspection that fails is reported with the BMC's answer and repeated", async () => {
   await world.addHost({}, faulty("inspection-fails"));
   await troubled(
     "inspection error",
@@ -224,13 +230,9 @@ test("a slow machine is waited for", async () => {
   expect(world.host()?.status?.errorCount).toBe(0);
 });
 
-test("an address nobody can drive, or that is none, is told with what it should be", async () => {
+test("an unsupported or invalid address is reported with what it should be", async () => {
   await world.addHost({ bmc: { address: "ipmi://10.0.0.1", credentialsName: "bmc" } });
-  await troubled(
-    "registration error",
-    /there is no driver for ipmi:\/\/ here; use a redfish address/,
-    "RegistrationError",
-  );
+  await troubled("registration error", /no driver supports ipmi:\/\/; use a redfish address/, "RegistrationError");
 });
 
 test("deleted with its Secret in one go, as kubectl delete -f does: the Secret waits for the host", async () => {
@@ -243,14 +245,14 @@ test("deleted with its Secret in one go, as kubectl delete -f does: the Secret w
   expect(world.bmcs.look("memory://rack1/h1")?.on).toBe(false);
 });
 
-test("a user data Secret that is missing is told by name and waited for", async () => {
+test("a missing user data Secret is reported by name and waited for", async () => {
   await world.addHost({ image: IMAGE, userData: { name: "user", namespace: "default" } });
   await troubled("provisioning error", /Secret user of spec.userData does not exist/, "ProvisioningError");
   await world.addSecret("user", { value: "#cloud-config\n" });
   await world.until("provisioned", () => world.state() === "provisioned");
 });
 
-test("hardware in a critical state is told, and told when it is repaired", async () => {
+test("hardware in a critical state is reported, and its repair too", async () => {
   const healthy = () => findCondition(world.host()?.status?.conditions ?? [], "Healthy");
   await world.addHost();
   await available();
@@ -271,7 +273,7 @@ test("hardware in a critical state is told, and told when it is repaired", async
 
 const SECRET = { group: "", version: "v1", kind: "Secret", plural: "secrets", namespaced: true };
 
-test("many hosts that share one Secret are written onto it together, and nobody tries the credentials again for that", async () => {
+test("many hosts that share one Secret become its owners together, and the credentials are not tried again for that", async () => {
   const names = Array.from({ length: 40 }, (_, i) => `n${i}`);
   let writes = 0;
   world.server.internal.watch({ group: "", plural: "secrets" }, ({ name }) => {

@@ -27,7 +27,7 @@ export function allocate(
   const wanted = kept ?? annotations?.[REQUESTED_ADDRESS_ANNOTATION];
   if (wanted !== undefined && addresses.factsOf(wanted) === undefined)
     return no(
-      `IPPool ${poolName} does not have ${wanted}, which ${kept === undefined ? "the claim asks for" : "is pre-allocated"}`,
+      `IPPool ${poolName} does not have ${wanted}, which ${kept === undefined ? "the claim requests" : "is pre-allocated"}`,
     );
   const wish =
     wanted !== undefined

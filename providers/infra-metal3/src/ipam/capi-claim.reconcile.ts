@@ -1,4 +1,4 @@
-import { findCondition, isReason, ownerReference } from "@capstan/apimachinery";
+import { findCondition, ownerReference } from "@capstan/apimachinery";
 import {
   CLUSTER_NAME_LABEL,
   type ConditionInput,
@@ -10,6 +10,7 @@ import {
 import {
   done,
   ensureFinalizer,
+  ensureStatusIfPresent,
   keyText,
   type ReconcileContext,
   type Request,
@@ -100,7 +101,7 @@ async function give(
     apiVersion: IPAddress.apiVersion,
     kind: IPAddress.kind,
     metadata: {
-      ...(namespace === undefined ? {} : { namespace }),
+      namespace,
       name,
       finalizers: [ADDRESS_FINALIZER],
       ...(cluster === undefined ? {} : { labels: { [CLUSTER_NAME_LABEL]: cluster } }),
@@ -111,7 +112,7 @@ async function give(
       poolRef: { ...claim.spec.poolRef },
       address: found.address,
       prefix: found.facts.prefix ?? 0,
-      ...(found.facts.gateway === undefined ? {} : { gateway: found.facts.gateway }),
+      gateway: found.facts.gateway,
     },
   };
   await context.client.create(object, {}, context.signal);
@@ -122,7 +123,7 @@ async function report(claim: IPAddressClaim, outcome: Outcome, context: Reconcil
   const { namespace, name = "", generation } = claim.metadata;
   const { apiVersion, kind } = IPAddressClaim;
   const status = {
-    ...(outcome.addressRef === undefined ? {} : { addressRef: outcome.addressRef }),
+    addressRef: outcome.addressRef,
     conditions: withTransitionTimes([outcome.condition], conditionsOf(claim), context.clock.now(), generation),
   };
   const desired = { apiVersion, kind, metadata: { namespace, name }, status } as unknown as IPAddressClaim;
@@ -130,9 +131,5 @@ async function report(claim: IPAddressClaim, outcome: Outcome, context: Reconcil
   const { status: word, reason, message } = outcome.condition;
   if (word === "False" && findCondition(conditionsOf(claim), "Ready")?.message !== message)
     context.recorder.event(claim, "Warning", reason, "Allocate", message);
-  try {
-    await context.client.ensure(desired, live, { subresource: "status" }, context.signal);
-  } catch (error) {
-    if (!isReason(error, "NotFound")) throw error;
-  }
+  await ensureStatusIfPresent(context, desired, live);
 }

@@ -5,7 +5,7 @@ import { IPClaim } from "../kinds/ip-claim.ts";
 import { IPPool } from "../kinds/ip-pool.ts";
 import { Fleet } from "../testing/fleet.ts";
 
-/** Claims of Cluster API on IPPools, beside the pools' own. */
+/** Claims of Cluster API on IPPools, in addition to the pools' own. */
 let fleet: Fleet;
 beforeEach(async () => {
   fleet = await Fleet.start();
@@ -52,7 +52,7 @@ test("gets an address with prefix and gateway, held by finalizers, owned by clai
   expect([await get("a"), await address("a")]).toEqual([undefined, undefined]);
 });
 
-test("both kinds of claims share the pool; an exhausted one is told and served as soon as an address returns", async () => {
+test("both kinds of claims share the pool; exhaustion is reported, and the claim is served as soon as an address returns", async () => {
   await fleet.create(IPClaim, "own", { pool: { name: "two", namespace: "default" } });
   await claim("a");
   await fleet.pass(2);
@@ -68,7 +68,7 @@ test("both kinds of claims share the pool; an exhausted one is told and served a
   expect(new Set(all)).toEqual(new Set(["198.51.100.1", "198.51.100.2"]));
 });
 
-test("a pool that is not there is told and waited for", async () => {
+test("a missing pool is reported and waited for", async () => {
   await claim("a", "late");
   await fleet.pass(2);
   expect(await ready("a")).toBe("False AllocationFailed: IPPool late does not exist; create it");
@@ -84,7 +84,7 @@ test("claims on pools of others are left alone", async () => {
   expect((await get("a"))?.metadata.finalizers).toBeUndefined();
 });
 
-test("a restart gives nobody another address", async () => {
+test("a restart changes no address", async () => {
   await claim("a");
   await fleet.pass(2);
   await fleet.restartManager();
@@ -105,7 +105,7 @@ test("an IPClaim has its finalizer from the start, or gets it from the controlle
   await fleet.client.delete({ kind: IPClaim, namespace: "default", name: "own" });
   await fleet.pass(2);
   expect([await own(), fleet.addresses().size]).toEqual([undefined, 0]);
-  // As where nobody admits: the controller writes it.
+  // As without admission: the controller writes it.
   await fleet.stopManager();
   await fleet.create(IPClaim, "own", { pool: { name: "two", namespace: "default" } });
   await fleet.world.server.internal.update(

@@ -3,6 +3,7 @@ import { CLUSTER_NAME_LABEL, type Waiters } from "@capstan/capi";
 import {
   done,
   ensureFinalizer,
+  ensureStatusIfPresent,
   keyText,
   type ReconcileContext,
   type Request,
@@ -88,7 +89,7 @@ async function create(
     apiVersion: Metal3IPAddress.apiVersion,
     kind: Metal3IPAddress.kind,
     metadata: {
-      ...(namespace === undefined ? {} : { namespace }),
+      namespace,
       name: addressName(pool, address),
       finalizers: [ADDRESS_FINALIZER],
       ...(cluster === undefined ? {} : { labels: { [CLUSTER_NAME_LABEL]: cluster } }),
@@ -98,8 +99,8 @@ async function create(
       claim: { namespace: namespace ?? "", name },
       pool: { namespace: namespace ?? "", name: pool.metadata.name ?? "" },
       address,
-      ...(facts.prefix === undefined ? {} : { prefix: facts.prefix }),
-      ...(facts.gateway === undefined ? {} : { gateway: facts.gateway }),
+      prefix: facts.prefix,
+      gateway: facts.gateway,
       ...(facts.dnsServers.length === 0 ? {} : { dnsServers: [...facts.dnsServers] }),
     },
   };
@@ -116,7 +117,7 @@ async function create(
     if (there.spec.claim.name === name && there.spec.pool.name === pool.metadata.name)
       return { address: referenceTo(there) };
     return {
-      errorMessage: `IPAddress ${there.metadata.name} exists already, for ${there.spec.claim.name} of IPPool ${there.spec.pool.name}: give the pools other ranges or another namePrefix`,
+      errorMessage: `IPAddress ${there.metadata.name} already exists, for ${there.spec.claim.name} of IPPool ${there.spec.pool.name}: give the pools other ranges or another namePrefix`,
     };
   }
 }
@@ -165,9 +166,5 @@ async function report(claim: IPClaim, status: Report, context: ReconcileContext)
   const live = context.cache.get(IPClaim, { namespace, name });
   if ("errorMessage" in status && status.errorMessage !== (live?.status?.errorMessage ?? ""))
     context.recorder.event(claim, "Warning", "AllocationFailed", "Allocate", status.errorMessage);
-  try {
-    await context.client.ensure(desired, live, { subresource: "status" }, context.signal);
-  } catch (error) {
-    if (!isReason(error, "NotFound")) throw error;
-  }
+  await ensureStatusIfPresent(context, desired, live);
 }

@@ -44,7 +44,7 @@ export function poolRanges(spec: Spec): Metal3PoolRanges | { problem: string } {
   for (const [claim, address] of Object.entries(spec.preAllocations ?? {})) {
     const parsed = parseAddress(address);
     if (parsed === undefined || (family !== undefined && parsed.family !== family))
-      return { problem: `spec.preAllocations[${claim}]: ${address} is no address of the pool's family` };
+      return { problem: `spec.preAllocations[${claim}]: ${address} is not an address of the pool's family` };
     kept.set(claim, address);
   }
   return {
@@ -63,8 +63,8 @@ function factsOf(entry: Entry, spec: Spec): AddressFacts {
   const prefix = entry.prefix ?? spec.prefix;
   const gateway = entry.gateway ?? spec.gateway;
   return {
-    ...(prefix === undefined ? {} : { prefix }),
-    ...(gateway === undefined ? {} : { gateway }),
+    prefix,
+    gateway,
     dnsServers: entry.dnsServers ?? spec.dnsServers ?? [],
   };
 }
@@ -73,20 +73,21 @@ function factsOf(entry: Entry, spec: Spec): AddressFacts {
 function rangeOf(entry: Entry, path: string): (AddressRange & { family: 4 | 6 }) | { problem: string } {
   const subnet = entry.subnet === undefined ? undefined : parseRange(entry.subnet);
   if (entry.subnet !== undefined && (subnet === undefined || !entry.subnet.includes("/")))
-    return { problem: `${path}.subnet: ${entry.subnet} is no network such as 192.168.1.0/24` };
+    return { problem: `${path}.subnet: ${entry.subnet} is not a network such as 192.168.1.0/24` };
   const start = entry.start === undefined ? undefined : parseAddress(entry.start);
   if (entry.start !== undefined && start === undefined)
-    return { problem: `${path}.start: ${entry.start} is no IP address` };
+    return { problem: `${path}.start: ${entry.start} is not an IP address` };
   const end = entry.end === undefined ? undefined : parseAddress(entry.end);
-  if (entry.end !== undefined && end === undefined) return { problem: `${path}.end: ${entry.end} is no IP address` };
+  if (entry.end !== undefined && end === undefined)
+    return { problem: `${path}.end: ${entry.end} is not an IP address` };
   const family = (start ?? subnet)?.family;
-  if (family === undefined) return { problem: `${path}: give start or subnet` };
-  if (end === undefined && subnet === undefined) return { problem: `${path}: give end or subnet` };
+  if (family === undefined) return { problem: `${path}: set start or subnet` };
+  if (end === undefined && subnet === undefined) return { problem: `${path}: set end or subnet` };
   if ((end?.family ?? family) !== family || (subnet?.family ?? family) !== family)
     return { problem: `${path}: start, end and subnet must be of one family, IPv4 or IPv6` };
   const first = start?.value ?? (subnet?.first ?? 0n) + 1n;
   const last = end?.value ?? subnet?.last ?? first;
-  if (first > last) return { problem: `${path}: start is behind the end` };
+  if (first > last) return { problem: `${path}: start is greater than end` };
   if (subnet !== undefined && (first < subnet.first || last > subnet.last))
     return { problem: `${path}: start and end must be within subnet ${entry.subnet}` };
   return { family, first, last };

@@ -15,23 +15,26 @@ export const rootDeviceHints = object(
     wwn: optional(string({ doc: "World wide name.", maxLength: 256 })),
     wwnWithExtension: optional(string({ doc: "World wide name with the vendor extension.", maxLength: 256 })),
     wwnVendorExtension: optional(string({ doc: "Vendor extension of the world wide name.", maxLength: 256 })),
-    rotational: optional(boolean({ doc: "Whether the disk turns." })),
+    rotational: optional(boolean({ doc: "Whether the disk is a rotating disk." })),
   },
-  { doc: "Which disk the operating system goes to; all given hints must fit." },
+  { doc: "Hints that select the disk of the operating system; all of them must match." },
 );
 
 /** Schema of the image that a host is provisioned with or boots. */
 export const hostImage = object(
   {
-    url: string({ doc: "Where the image is: http(s)://, file:// or oci://.", maxLength: 4096 }),
+    url: string({ doc: "URL of the image: http(s)://, file:// or oci://.", maxLength: 4096 }),
     checksum: optional(
       string({
-        doc: "Digest, or the address of a file with digests; needed unless the format is live-iso or the address is oci://.",
+        doc: "Digest, or the URL of a file with digests; required unless the format is live-iso or the URL is oci://.",
         maxLength: 4096,
       }),
     ),
     checksumType: optional(
-      string({ doc: "Algorithm of the digest; auto goes by its length.", enum: ["md5", "sha256", "sha512", "auto"] }),
+      string({
+        doc: "Algorithm of the digest; auto detects it from the length.",
+        enum: ["md5", "sha256", "sha512", "auto"],
+      }),
     ),
     format: optional(
       string({
@@ -41,7 +44,7 @@ export const hostImage = object(
     ),
     ociAuthSecretName: optional(string({ doc: "Secret with the credentials of the registry.", maxLength: 253 })),
   },
-  { doc: "What the host runs." },
+  { doc: "Image that the host runs." },
 );
 
 const hardwareVolume = object(

@@ -13,7 +13,7 @@ const host = (spec: object = {}, metadata: object = {}, status?: object): BareMe
       bmc: { address: "redfish-virtualmedia://10.0.0.1/redfish/v1/Systems/1", credentialsName: "bmc" },
       ...spec,
     },
-    ...(status === undefined ? {} : { status }),
+    status,
   }) as BareMetalHost;
 const at = (state: string, operationalStatus = "OK"): object => ({
   operationalStatus,

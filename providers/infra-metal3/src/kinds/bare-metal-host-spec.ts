@@ -62,7 +62,7 @@ export const hostSpec = object(
       ),
     ),
     bootMACAddress: optional(string({ doc: "MAC address of the NIC that boots.", pattern: MAC, maxLength: 17 })),
-    bootMode: optional(string({ doc: "How the firmware boots; UEFI unless said otherwise.", enum: BOOT_MODES })),
+    bootMode: optional(string({ doc: "How the firmware boots; UEFI by default.", enum: BOOT_MODES })),
     disablePowerOff: optional(boolean({ doc: "Never power the host off; reboot it instead." })),
     consumerRef: optional(objectReference("Who uses the host.")),
     image: optional(hostImage),

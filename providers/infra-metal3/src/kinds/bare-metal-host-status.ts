@@ -64,8 +64,8 @@ const operation = object(
 /** What was last applied; compared with spec to see changes. */
 const provisioning = object(
   {
-    state: string({ doc: "Where the host is on its way.", maxLength: 64 }),
-    ID: string({ doc: "What the driver calls the host.", maxLength: 1024 }),
+    state: string({ doc: "Provisioning state of the host.", maxLength: 64 }),
+    ID: string({ doc: "ID of the host in the driver.", maxLength: 1024 }),
     image: optional(
       // Upstream writes an empty image where none was written.
       object(
@@ -95,24 +95,26 @@ function imageFields() {
 export const hostStatus = object(
   {
     operationalStatus: string({
-      doc: "Whether the host is well: OK, discovered, error, delayed, detached, servicing, or empty.",
+      doc: "Operational status of the host: OK, discovered, error, delayed, detached, servicing, or empty.",
       maxLength: 32,
     }),
-    errorType: optional(string({ doc: "What went wrong.", enum: ERROR_TYPES })),
+    errorType: optional(string({ doc: "Type of the error.", enum: ERROR_TYPES })),
     errorMessage: string({
-      doc: "What was tried, what the other side said and what to do; empty when all is well.",
+      doc: "What was attempted, what the other side answered and what to do; empty without an error.",
       maxLength: 32768,
     }),
-    errorCount: integer({ doc: "How often it went wrong in a row.", default: 0 }),
-    provisioningFailCount: optional(integer({ doc: "How often provisioning of the same image failed.", minimum: 0 })),
+    errorCount: integer({ doc: "Number of consecutive failures.", default: 0 }),
+    provisioningFailCount: optional(
+      integer({ doc: "Number of failed attempts to provision the same image.", minimum: 0 }),
+    ),
     lastAttemptedImage: optional(hostImage),
     provisioning,
     goodCredentials: optional(credentials("The last credentials that worked.")),
     triedCredentials: optional(credentials("The last credentials that were tried.")),
-    poweredOn: boolean({ doc: "Whether the host is powered on, as its management controller says." }),
+    poweredOn: boolean({ doc: "Whether the host is powered on, as its management controller reports." }),
     hardwareProfile: optional(string({ doc: "Name of the hardware profile in use; deprecated.", maxLength: 64 })),
     hardware: optional(hardwareDetails),
-    lastUpdated: optional(time({ doc: "When the status last changed." })),
+    lastUpdated: optional(time({ doc: "Time when the status last changed." })),
     operationHistory: optional(
       object(
         {
@@ -121,7 +123,7 @@ export const hostStatus = object(
           provision: optional(documented(operation, "The last provisioning.")),
           deprovision: optional(documented(operation, "The last deprovisioning.")),
         },
-        { doc: "When each operation last ran." },
+        { doc: "Times of the last run of each operation." },
       ),
     ),
     conditions: optional(conditions),

@@ -13,7 +13,7 @@ export const HardwareData = defineKind({
   shortNames: ["hd"],
   categories: ["metal3"],
   labels: { "clusterctl.cluster.x-k8s.io": "", "cluster.x-k8s.io/provider": "infrastructure-metal3" },
-  doc: "What inspection found of the BareMetalHost of the same name.",
+  doc: "The inspected hardware of the BareMetalHost of the same name.",
   status: false,
   schema: object({
     spec: optional(object({ hardware: optional(hardwareDetails) }, { doc: "Facts about the hardware." })),

@@ -2,7 +2,7 @@ import { array, boolean, type Infer, integer, object, optional, string } from "@
 
 const nic = object(
   {
-    name: optional(string({ doc: "Name of the interface, as the inspecting side calls it.", maxLength: 256 })),
+    name: optional(string({ doc: "Name of the interface in the inspecting system.", maxLength: 256 })),
     model: optional(string({ doc: "Vendor and product IDs of the NIC, e.g. `0x8086 0x1572`.", maxLength: 256 })),
     mac: optional(string({ doc: "MAC address.", maxLength: 64 })),
     ip: optional(
@@ -19,7 +19,7 @@ const nic = object(
           { doc: "One VLAN." },
         ),
         {
-          doc: "VLANs that are available.",
+          doc: "Available VLANs.",
         },
       ),
     ),
@@ -32,7 +32,7 @@ const nic = object(
           portID: optional(string({ doc: "ID of the port on the switch.", maxLength: 256 })),
           switchSystemName: optional(string({ doc: "System name of the switch.", maxLength: 256 })),
         },
-        { doc: "What the switch announces over LLDP." },
+        { doc: "Data that the switch announces over LLDP." },
       ),
     ),
     pciAddress: optional(string({ doc: "PCI address.", maxLength: 256 })),
@@ -44,7 +44,7 @@ const disk = object(
   {
     name: optional(string({ doc: "Path of the device, a stable one where known.", maxLength: 1024 })),
     alternateNames: optional(array(string({ maxLength: 1024 }), { doc: "Further paths of the device." })),
-    rotational: optional(boolean({ doc: "Whether it turns." })),
+    rotational: optional(boolean({ doc: "Whether the disk is a rotating disk." })),
     type: optional(string({ doc: "Kind of device.", enum: ["HDD", "SSD", "NVME"] })),
     sizeBytes: optional(integer({ doc: "Size in bytes.", format: "int64" })),
     vendor: optional(string({ doc: "Vendor of the disk.", maxLength: 256 })),
@@ -99,16 +99,16 @@ export const hardwareDetails = object(
           // Upstream's CRD says number; whole megahertz are numbers too.
           clockMegahertz: optional(integer({ doc: "Clock in MHz." })),
           flags: optional(array(string({ maxLength: 64 }), { doc: "Feature flags of the CPU." })),
-          count: optional(integer({ doc: "How many logical processors." })),
+          count: optional(integer({ doc: "Number of logical processors." })),
         },
         { doc: "CPUs of the host." },
       ),
     ),
     hostname: optional(
-      string({ doc: "Host name of what inspected; not the name of the later operating system.", maxLength: 253 }),
+      string({ doc: "Host name of the inspecting system; not that of the later operating system.", maxLength: 253 }),
     ),
   },
-  { doc: "What inspection found." },
+  { doc: "Hardware that the inspection found." },
 );
 /** Results of an inspection: CPU, memory, disks, network interfaces and firmware. */
 export type HardwareDetails = Infer<typeof hardwareDetails>;

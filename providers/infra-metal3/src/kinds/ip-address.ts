@@ -13,7 +13,7 @@ export const Metal3IPAddress = defineKind({
   plural: "ipaddresses",
   shortNames: ["ipa", "ipaddress", "m3ipa", "m3ipaddress", "metal3ipa", "metal3ipaddress"],
   categories: ["metal3"],
-  doc: "An address that an IPPool gave to an IPClaim.",
+  doc: "An address that an IPPool has allocated to an IPClaim.",
   status: false,
   schema: object({
     spec: object(

@@ -17,7 +17,7 @@ export const IPClaim = defineKind({
   kind: "IPClaim",
   plural: "ipclaims",
   shortNames: ["ipc", "ipclaim", "m3ipc", "m3ipclaim", "metal3ipc", "metal3ipclaim"],
-  doc: "Asks an IPPool for one address.",
+  doc: "Requests one address from an IPPool.",
   schema: object({
     spec: object(
       { pool: objectReference("The IPPool; never changes.") },
@@ -30,7 +30,7 @@ export const IPClaim = defineKind({
       object(
         {
           address: optional(objectReference("The IPAddress.")),
-          errorMessage: optional(string({ doc: "Why there is none (yet).", maxLength: 32768 })),
+          errorMessage: optional(string({ doc: "Why no address is allocated (yet).", maxLength: 32768 })),
         },
         { doc: "Observed state of the IPClaim." },
       ),
@@ -38,7 +38,7 @@ export const IPClaim = defineKind({
   }),
   columns: [CLUSTER_COLUMN, AGE_COLUMN],
   admission: {
-    // Here it costs nothing; where nobody admits, the controller writes it.
+    // It is cheap here; without admission, the controller writes it.
     default: ({ metadata }, old) => {
       if (old === undefined && metadata.finalizers?.includes(CLAIM_FINALIZER) !== true)
         metadata.finalizers = [...(metadata.finalizers ?? []), CLAIM_FINALIZER];

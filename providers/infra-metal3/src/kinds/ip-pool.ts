@@ -37,16 +37,20 @@ const spec = object(
           },
           { doc: "One range of addresses." },
         ),
-        { doc: "Where addresses come from, in this order.", maxItems: 256 },
+        { doc: "Ranges of addresses, in the order of allocation.", maxItems: 256 },
       ),
     ),
     allocationStrategy: optional(
-      string({ doc: "Lowest free address, or any.", enum: ["sequential", "random"], default: "sequential" }),
+      string({
+        doc: "Whether the lowest free address or a random one is allocated.",
+        enum: ["sequential", "random"],
+        default: "sequential",
+      }),
     ),
     preAllocations: optional(map(address("An address."), { doc: "Addresses kept for claims of these names." })),
     ...network,
     namePrefix: string({
-      doc: "What the names of its IPAddresses begin with.",
+      doc: "Prefix of the names of its IPAddresses.",
       minLength: 1,
       maxLength: 200,
       rules: [{ rule: "self == oldSelf", message: "namePrefix cannot change" }],
@@ -72,11 +76,11 @@ export const IPPool = defineKind({
     status: optional(
       object(
         {
-          lastUpdated: optional(time({ doc: "When addresses were last given away or returned." })),
+          lastUpdated: optional(time({ doc: "Time when addresses were last allocated or released." })),
           // One writer, and thousands of entries: each alone would be a field of its own to keep track of.
           indexes: optional(
             map(address("An address."), {
-              doc: "Which claim has which address; the first 10,000 by the name of the claim.",
+              doc: "Allocated addresses by claim; the first 10,000 by the name of the claim.",
               mapType: "atomic",
             }),
           ),

@@ -18,11 +18,13 @@ const DEFAULT_PORT = 6443;
 
 const fields = {
   cloudProviderEnabled: optional(
-    boolean({ doc: "Whether a cloud provider of the cluster sets the provider IDs of Nodes; if not, we do." }),
+    boolean({
+      doc: "Whether a cloud provider of the cluster sets the provider IDs of Nodes; if not, the controller does.",
+    }),
   ),
   failureDomains: optional(
     array(failureDomain, {
-      doc: "Where hosts stand: their label infrastructure.cluster.x-k8s.io/failure-domain has these names.",
+      doc: "Failure domains of hosts: the values of their label infrastructure.cluster.x-k8s.io/failure-domain.",
       listType: "map",
       keys: ["name"],
       maxItems: 100,
@@ -38,7 +40,7 @@ const rules = [
 /** A cluster on bare metal; the hosts are there, so there is little to make. */
 const definition = infraClusterKind({
   kind: "Metal3Cluster",
-  doc: "A cluster on bare metal. It makes nothing: its machines claim BareMetalHosts.",
+  doc: "A cluster on bare metal. It creates no infrastructure; its machines claim BareMetalHosts.",
   shortNames: ["m3c", "m3cluster", "metal3cluster"],
   spec: fields,
   status: sharedStatus,

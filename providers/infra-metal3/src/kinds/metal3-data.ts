@@ -21,7 +21,7 @@ import { AGE_COLUMN, CLUSTER_COLUMN, metal3Reference, objectReferenceCodec } fro
 
 const group = INFRASTRUCTURE_GROUP;
 const shared = { group, version: "v1beta2", contracts: { v1beta1: "v1beta1", v1beta2: "v1beta2" } };
-const errorMessage = optional(string({ doc: "What went wrong.", maxLength: 32768 }));
+const errorMessage = optional(string({ doc: "Error message of the last failure.", maxLength: 32768 }));
 
 const template = object({
   spec: object(
@@ -47,7 +47,7 @@ const template = object({
   status: optional(
     object(
       {
-        lastUpdated: optional(time({ doc: "When the indexes last changed." })),
+        lastUpdated: optional(time({ doc: "Time when the indexes last changed." })),
         indexes: optional(
           array(
             object(
@@ -57,7 +57,7 @@ const template = object({
               },
               { doc: "Index of one claim." },
             ),
-            { doc: "Which claim has which index.", listType: "map", keys: ["name"] },
+            { doc: "Indexes by claim.", listType: "map", keys: ["name"] },
           ),
         ),
       },
@@ -109,7 +109,7 @@ export const Metal3DataClaim = defineKind({
   kind: "Metal3DataClaim",
   plural: "metal3dataclaims",
   shortNames: ["m3dc", "m3dataclaim", "metal3dataclaim"],
-  doc: "Asks for the data of one machine, rendered from a Metal3DataTemplate.",
+  doc: "Requests the data of one machine, rendered from a Metal3DataTemplate.",
   schema: claim,
   columns: [CLUSTER_COLUMN, AGE_COLUMN],
   others: [
@@ -124,7 +124,7 @@ export type Metal3DataClaim = ObjectOf<typeof Metal3DataClaim>;
 const data = object({
   spec: object(
     {
-      index: optional(integer({ doc: "Its place among those of the same template, from 0.", minimum: 0 })),
+      index: optional(integer({ doc: "Index among the data of the same template, starting at 0.", minimum: 0 })),
       template: metal3Reference("The Metal3DataTemplate it is rendered from."),
       claim: metal3Reference("The Metal3DataClaim it is for."),
       metaData: optional(secretReference("Secret with the meta data.")),
@@ -134,7 +134,7 @@ const data = object({
   ),
   status: optional(
     object(
-      { ready: optional(boolean({ doc: "Whether the Secrets are there." })), errorMessage },
+      { ready: optional(boolean({ doc: "Whether the Secrets exist." })), errorMessage },
       { doc: "Observed state of the Metal3Data." },
     ),
   ),

@@ -115,13 +115,17 @@ describe("an IPPool", () => {
     [
       "a start behind its end",
       { pools: [{ start: "10.0.0.9", end: "10.0.0.1" }] },
-      /spec\.pools\[0\]: start is behind/,
+      /spec\.pools\[0\]: start is greater than end/,
     ],
     ["an end outside of its subnet", { pools: [{ subnet: "10.0.0.0/24", end: "10.0.1.1" }] }, /within subnet/],
-    ["no bounds", { pools: [{ start: "10.0.0.9" }] }, /give end or subnet/],
+    ["no bounds", { pools: [{ start: "10.0.0.9" }] }, /set end or subnet/],
     ["two families", { pools: [{ subnet: "10.0.0.0/24" }, { subnet: "fd00::/64" }] }, /one family/],
-    ["no address", { pools: [{ start: "10.0.0.300", end: "10.0.0.1" }] }, /pools\[0\]\.start: 10\.0\.0\.300 is no IP/],
-    ["a bad reservation", { preAllocations: { a: "x" } }, /preAllocations\[a\]: x is no address/],
+    [
+      "no address",
+      { pools: [{ start: "10.0.0.300", end: "10.0.0.1" }] },
+      /pools\[0\]\.start: 10\.0\.0\.300 is not an IP/,
+    ],
+    ["a bad reservation", { preAllocations: { a: "x" } }, /preAllocations\[a\]: x is not an address/],
   ])("is refused with %s", (_name, spec, problem) => {
     expect(problems(spec).join()).toMatch(problem);
   });

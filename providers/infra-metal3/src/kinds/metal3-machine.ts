@@ -33,7 +33,7 @@ const hostSelector = object(
               doc: "How the label is compared: in, notin, =, !=, exists, !, gt, lt.",
               enum: OPERATORS,
             }),
-            values: optional(array(string({ maxLength: 63 }), { doc: "What it is compared with.", maxItems: 512 })),
+            values: optional(array(string({ maxLength: 63 }), { doc: "Values to compare with.", maxItems: 512 })),
           },
           { doc: "One requirement on a label." },
         ),
@@ -46,10 +46,13 @@ const hostSelector = object(
 
 const image = object(
   {
-    url: optional(string({ doc: "Where the image is.", maxLength: 4096 })),
-    checksum: optional(string({ doc: "Digest, or the address of a file with digests.", maxLength: 4096 })),
+    url: optional(string({ doc: "URL of the image.", maxLength: 4096 })),
+    checksum: optional(string({ doc: "Digest, or the URL of a file with digests.", maxLength: 4096 })),
     checksumType: optional(
-      string({ doc: "Algorithm of the digest; auto goes by its length.", enum: ["md5", "sha256", "sha512", "auto"] }),
+      string({
+        doc: "Algorithm of the digest; auto detects it from the length.",
+        enum: ["md5", "sha256", "sha512", "auto"],
+      }),
     ),
     diskFormat: optional(
       string({
@@ -58,7 +61,7 @@ const image = object(
       }),
     ),
   },
-  { doc: "What the host runs." },
+  { doc: "Image that the host runs." },
 );
 
 const fields = {
@@ -70,10 +73,10 @@ const fields = {
   metaData: optional(secretReference("Secret with meta data; wins over the template.")),
   networkData: optional(secretReference("Secret with network data; wins over the template.")),
   automatedCleaningMode: optional(
-    string({ doc: "What is wiped between two uses of the host.", enum: ["metadata", "disabled"] }),
+    string({ doc: "What is cleaned between two uses of the host.", enum: ["metadata", "disabled"] }),
   ),
   failureDomain: optional(
-    string({ doc: "Where the host must stand; the Machine's wins.", minLength: 1, maxLength: 256 }),
+    string({ doc: "Failure domain of the host; that of the Machine takes precedence.", minLength: 1, maxLength: 256 }),
   ),
 };
 
@@ -84,7 +87,7 @@ type Spec = { image?: { url?: string; checksum?: string; diskFormat?: string }; 
 /** Infrastructure machine that runs on a BareMetalHost. */
 export const Metal3Machine = infraMachineKind({
   kind: "Metal3Machine",
-  doc: "A machine on bare metal: it claims a BareMetalHost, has it provisioned and gives it back.",
+  doc: "A machine on bare metal: it claims a BareMetalHost, has it provisioned, and releases it.",
   shortNames: ["m3m", "m3machine", "metal3machine"],
   spec: fields,
   status: {
@@ -117,7 +120,9 @@ export const Metal3MachineTemplate = templateKind({
   spec: fields,
   beside: {
     nodeReuse: optional(
-      boolean({ doc: "A host that a machine of this template gives back goes to its successor, disks and all." }),
+      boolean({
+        doc: "Whether a host that a machine of this template releases is kept for its successor, including its disks.",
+      }),
     ),
   },
   mutable: ["automatedCleaningMode"],

@@ -12,20 +12,17 @@ const fromPool = object(
   {
     key,
     name: text("Name of the pool."),
-    apiGroup: optional(string({ doc: "Not read: such pools are IPPools of ipam.metal3.io.", maxLength: 253 })),
-    kind: optional(string({ doc: "Not read: such pools are IPPools of ipam.metal3.io.", maxLength: 63 })),
+    apiGroup: optional(string({ doc: "Ignored: such pools are IPPools of ipam.metal3.io.", maxLength: 253 })),
+    kind: optional(string({ doc: "Ignored: such pools are IPPools of ipam.metal3.io.", maxLength: 63 })),
   },
-  { doc: "A value that is taken from the address that a pool gives." },
+  { doc: "A value from the address that a pool allocates." },
 );
 
 /** Schema of a template's meta data, which renders to a flat map of strings. */
 export const metaData = object(
   {
     strings: byKey(
-      object(
-        { key, value: string({ doc: "The value.", maxLength: 4096 }) },
-        { doc: "A value that is written as it is." },
-      ),
+      object({ key, value: string({ doc: "The value.", maxLength: 4096 }) }, { doc: "A literal value." }),
       "Values as they are.",
     ),
     objectNames: byKey(
@@ -37,7 +34,7 @@ export const metaData = object(
         {
           key,
           offset: optional(integer({ doc: "Added to the index.", minimum: 0, default: 0 })),
-          step: optional(integer({ doc: "What the index is multiplied by.", minimum: 1, default: 1 })),
+          step: optional(integer({ doc: "Factor by which the index is multiplied.", minimum: 1, default: 1 })),
           prefix: optional(text("Put before.")),
           suffix: optional(text("Put after.")),
         },
@@ -80,7 +77,7 @@ export const metaData = object(
     ),
   },
   {
-    doc: "What becomes meta data.",
+    doc: "Template of the meta data.",
     rules: [{ rule: "self == oldSelf", message: "metaData cannot change; make another template" }],
   },
 );

@@ -32,8 +32,8 @@ const fromPoolRef = optional(
   object(
     {
       name: poolName("Name of the pool."),
-      kind: optional(string({ doc: "Kind of the pool; IPPool unless said.", maxLength: 63 })),
-      apiGroup: optional(string({ doc: "Group of the pool; ipam.metal3.io unless said.", maxLength: 253 })),
+      kind: optional(string({ doc: "Kind of the pool; IPPool by default.", maxLength: 63 })),
+      apiGroup: optional(string({ doc: "Group of the pool; ipam.metal3.io by default.", maxLength: 253 })),
     },
     { doc: "Reference to the pool, of any IPAM provider." },
   ),
@@ -57,8 +57,8 @@ const macAddress = optional(
 
 const linkFields = {
   id: text("Name that networks and other links refer to."),
-  name: optional(string({ doc: "Name that the operating system gives the link.", maxLength: 15, pattern: LINK_NAME })),
-  mtu: optional(integer({ doc: "Largest packet.", minimum: 1280, maximum: 9000, default: 1500 })),
+  name: optional(string({ doc: "Name of the link in the operating system.", maxLength: 15, pattern: LINK_NAME })),
+  mtu: optional(integer({ doc: "Maximum packet size.", minimum: 1280, maximum: 9000, default: 1500 })),
   macAddress,
 };
 
@@ -77,15 +77,15 @@ const bond = object(
   {
     ...linkFields,
     bondMode: string({
-      doc: "How the links work together.",
+      doc: "Bonding mode.",
       enum: ["balance-rr", "active-backup", "balance-xor", "broadcast", "balance-tlb", "balance-alb", "802.3ad"],
     }),
     bondXmitHashPolicy: optional(
-      string({ doc: "How packets are spread over the links.", enum: ["layer2", "layer3+4", "layer2+3"] }),
+      string({ doc: "Policy that distributes packets over the links.", enum: ["layer2", "layer3+4", "layer2+3"] }),
     ),
     parameters: many(
       object(
-        { name: text("Name without bond_ before it."), value: anything({ doc: "Its value." }) },
+        { name: text("Name without the prefix bond_."), value: anything({ doc: "Its value." }) },
         { doc: "One parameter of the bond." },
       ),
       "Further parameters.",
@@ -118,7 +118,7 @@ const route = (bits: number) =>
   object(
     {
       network: address("Destination."),
-      prefix: optional(integer({ doc: "Length of its prefix; 0 unless said.", minimum: 0, maximum: bits })),
+      prefix: optional(integer({ doc: "Length of its prefix; 0 by default.", minimum: 0, maximum: bits })),
       gateway: optional(
         object(
           {
@@ -191,7 +191,7 @@ export const networkData = object(
     services: optional(services),
   },
   {
-    doc: "What becomes network data.",
+    doc: "Template of the network data.",
     rules: [{ rule: "self == oldSelf", message: "networkData cannot change; make another template" }],
   },
 );

@@ -5,6 +5,7 @@ import {
   deprecatedStatus,
   FAILURE,
   newOnly,
+  OBJECT_REFERENCE,
   object,
   optional,
   string,
@@ -32,7 +33,7 @@ export const metal3Reference = (doc: string) =>
 
 /** Schema of the field that selects the object that a value is read from. */
 export const sourceObject = string({
-  doc: "Which object it is read from.",
+  doc: "Object that the value is read from.",
   enum: ["machine", "metal3machine", "baremetalhost"],
 });
 /** The object that a value of a data template is read from. */
@@ -47,27 +48,13 @@ export const sharedStatus = {
 /** Conversion rules between v1beta1 and v1beta2 of the shared status fields. */
 export const SHARED_STATUS_RULES: readonly ConversionRule[] = [...FAILURE, newOnly("status.deprecated")];
 
-const text = { type: "string" } as const;
-
 /** Converts references: corev1.ObjectReference in v1beta1, name and namespace in v1beta2. */
 export const objectReferenceCodec: Codec = {
   up: (old) => (isObject(old) ? nameOf(old) : undefined),
   down: (value) => (isObject(value) ? nameOf(value) : undefined),
-  schema: () => ({
-    type: "object",
-    properties: {
-      apiVersion: text,
-      fieldPath: text,
-      kind: text,
-      name: text,
-      namespace: text,
-      resourceVersion: text,
-      uid: text,
-    },
-    "x-kubernetes-map-type": "atomic",
-  }),
+  schema: () => OBJECT_REFERENCE,
 };
 
 function nameOf({ name, namespace }: Record<string, unknown>): Record<string, unknown> {
-  return { ...(name === undefined ? {} : { name }), ...(namespace === undefined ? {} : { namespace }) };
+  return { name, namespace };
 }

@@ -1,10 +1,20 @@
-import { findCondition, type LabelOperator, labelRequirement, labelSelector } from "@capstan/apimachinery";
+import { deepEqual, findCondition, type LabelOperator, labelRequirement, labelSelector } from "@capstan/apimachinery";
+import { explainNoHost as explain, type HostTexts } from "@capstan/capi";
 import { type BareMetalHost, HOST_DETACHED_ANNOTATION, HOST_PAUSED_ANNOTATION } from "../kinds/bare-metal-host.ts";
 import type { Metal3Machine } from "../kinds/metal3-machine.ts";
 import { FAILURE_DOMAIN_LABEL, NODE_REUSE_LABEL, UNHEALTHY_ANNOTATIONS } from "./names.ts";
 
 type HostSelector = NonNullable<NonNullable<Metal3Machine["spec"]>["hostSelector"]>;
 type Labels = Readonly<Record<string, string>> | undefined;
+
+const TEXTS: HostTexts = {
+  hosts: "BareMetalHosts",
+  none: "there are no BareMetalHosts in this namespace: register one",
+  selector: "hostSelector",
+  label: "one",
+  domainLabel: FAILURE_DOMAIN_LABEL,
+  free: "available",
+};
 
 /** What a machine requires of its host. */
 export interface Wanted {
@@ -30,7 +40,7 @@ export function whyNotFree(host: BareMetalHost): string | undefined {
   if (metadata.labels?.[NODE_REUSE_LABEL] !== undefined) return "kept for reuse";
   const unfit = whyUnfit(host);
   if (unfit !== undefined) return unfit;
-  if (spec.image !== undefined || spec.customDeploy !== undefined) return "with an image of their own";
+  if (spec.image !== undefined || spec.customDeploy !== undefined) return "with their own image";
   return isAvailable(host) ? undefined : (status?.provisioning.state ?? "") || "not registered yet";
 }
 
@@ -48,22 +58,21 @@ export function hostMatches(wanted: Wanted): (host: BareMetalHost) => boolean {
     (failureDomain === undefined || metadata.labels?.[FAILURE_DOMAIN_LABEL] === failureDomain);
 }
 
+/** Reports whether a change may have made a host claimable; labels decide which machines a free host matches. */
+export function isNews(host: BareMetalHost, old: BareMetalHost | undefined): boolean {
+  if (whyNotFree(host) !== undefined) return false;
+  return old === undefined || whyNotFree(old) !== undefined || !deepEqual(host.metadata.labels, old.metadata.labels);
+}
+
 /** Describes why none of these hosts can be claimed, and what to do. */
 export function explainNoHost(hosts: readonly BareMetalHost[], wanted: Wanted): string {
-  if (hosts.length === 0) return "there are no BareMetalHosts in this namespace: register one";
-  const selected = hosts.filter(hostMatches({ selector: wanted.selector }));
-  if (selected.length === 0)
-    return `none of ${hosts.length} BareMetalHosts matches hostSelector: label one, or change the selector`;
-  const matching = selected.filter(hostMatches(wanted));
-  if (matching.length === 0)
-    return `none of ${selected.length} matching BareMetalHosts is in failure domain ${wanted.failureDomain}: label one ${FAILURE_DOMAIN_LABEL}=${wanted.failureDomain}`;
-  const counts = new Map<string, number>();
-  for (const host of matching) {
-    const why = whyNotFree(host) ?? "being claimed";
-    counts.set(why, (counts.get(why) ?? 0) + 1);
-  }
-  const why = [...counts].map(([reason, count]) => `${count} ${reason}`).join(", ");
-  return `of ${matching.length} matching BareMetalHosts none is available (${why}): register another, or wait`;
+  return explain(hosts, TEXTS, {
+    failureDomain: wanted.failureDomain,
+    isSelected: hostMatches({ selector: wanted.selector }),
+    isInDomain: hostMatches({ failureDomain: wanted.failureDomain }),
+    why: (host) => whyNotFree(host) ?? "being claimed",
+    cure: () => "register another, or wait",
+  });
 }
 
 /** Selects labels as upstream does, which takes more operators than Kubernetes, in any case. A bad one selects nothing. */

@@ -1,9 +1,12 @@
 import { deepEqual, type KubeObject } from "@capstan/apimachinery";
-import { CLUSTER_NAME_LABEL } from "@capstan/capi";
+import { unclaimed } from "@capstan/capi";
 import { type BareMetalHost, HOST_PAUSED_ANNOTATION, HOST_STATUS_ANNOTATION } from "../kinds/bare-metal-host.ts";
 import type { BareMetalHostSpec } from "../kinds/bare-metal-host-spec.ts";
 import type { Metal3Machine } from "../kinds/metal3-machine.ts";
 import { BLOCK_MOVE_ANNOTATION, NODE_REUSE_LABEL, OWN_PAUSE } from "./names.ts";
+
+/** The field of a BareMetalHost that holds its claim. */
+export const CLAIM_FIELD = "consumerRef";
 
 /** Reference to a Secret in the host's namespace. */
 export interface SecretName {
@@ -18,22 +21,11 @@ export interface HostData {
   networkData: SecretName | undefined;
 }
 
-/** Returns the host as claimed by a machine. */
-export function claimed(host: BareMetalHost, machine: Metal3Machine, cluster: string): BareMetalHost {
+/** Returns a host with a claim as Metal3 marks it: not reserved any more, and not to be moved before it is paused. */
+export function claimed(host: BareMetalHost): BareMetalHost {
   const { [NODE_REUSE_LABEL]: _, ...labels } = host.metadata.labels ?? {};
-  const { namespace = "", name = "", uid = "" } = machine.metadata;
-  return {
-    ...host,
-    metadata: {
-      ...host.metadata,
-      labels: { ...labels, [CLUSTER_NAME_LABEL]: cluster },
-      annotations: { ...host.metadata.annotations, [BLOCK_MOVE_ANNOTATION]: "" },
-    },
-    spec: {
-      ...host.spec,
-      consumerRef: { apiVersion: machine.apiVersion, kind: machine.kind, namespace, name, uid },
-    },
-  };
+  const annotations = { ...host.metadata.annotations, [BLOCK_MOVE_ANNOTATION]: "" };
+  return { ...host, metadata: { ...host.metadata, labels, annotations } };
 }
 
 /**
@@ -77,17 +69,17 @@ export function released(
   host: BareMetalHost,
   reuse: { label: string; cluster: KubeObject } | undefined,
 ): BareMetalHost {
-  const { consumerRef: _ref, ...spec } = host.spec;
-  const { [CLUSTER_NAME_LABEL]: _cluster, [NODE_REUSE_LABEL]: _reuse, ...labels } = host.metadata.labels ?? {};
-  const { [BLOCK_MOVE_ANNOTATION]: _move, ...annotations } = resumed(host).metadata.annotations ?? {};
-  if (reuse === undefined) return { ...host, metadata: { ...host.metadata, labels, annotations }, spec };
-  const { apiVersion, kind, metadata } = reuse.cluster;
+  const { metadata, spec } = unclaimed(resumed(host), CLAIM_FIELD);
+  const { [NODE_REUSE_LABEL]: _reuse, ...labels } = metadata.labels ?? {};
+  const { [BLOCK_MOVE_ANNOTATION]: _move, ...annotations } = metadata.annotations ?? {};
+  if (reuse === undefined) return { ...host, metadata: { ...metadata, labels, annotations }, spec };
+  const { apiVersion, kind, metadata: cluster } = reuse.cluster;
   return {
     ...host,
-    metadata: { ...host.metadata, labels: { ...labels, [NODE_REUSE_LABEL]: reuse.label }, annotations },
+    metadata: { ...metadata, labels: { ...labels, [NODE_REUSE_LABEL]: reuse.label }, annotations },
     spec: {
       ...spec,
-      consumerRef: { apiVersion, kind, namespace: metadata.namespace ?? "", name: metadata.name ?? "" },
+      consumerRef: { apiVersion, kind, namespace: cluster.namespace ?? "", name: cluster.name ?? "" },
     },
   };
 }

@@ -40,7 +40,7 @@ test.each<[string, Node[], RegExp]>([
     [node("h1", "metal3://ns/h1/m0")],
     /Node h1 is metal3:\/\/ns\/h1\/m0, not metal3:\/\/ns\/h1\/m1: delete that Node/,
   ],
-])("%s is told with what to do", (_, nodes, text) => {
+])("reports %s with what to do", (_, nodes, text) => {
   expect(findNode(view(nodes), machine(), HOST, ["h1"])).toEqual({ problem: expect.stringMatching(text) });
 });
 

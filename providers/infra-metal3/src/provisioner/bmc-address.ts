@@ -36,7 +36,7 @@ export function parseBmcAddress(text: string): BmcAddress {
   const driver = REDFISH.has(scheme) ? "redfish" : scheme === "memory" ? "memory" : "other";
   if (driver === "other" && !OTHERS.has(scheme))
     throw new Error(
-      `the scheme ${scheme}:// is not known: use one of redfish-virtualmedia://, redfish://, idrac-virtualmedia://, memory://`,
+      `the scheme ${scheme}:// is not supported: use one of redfish-virtualmedia://, redfish://, idrac-virtualmedia://, memory://`,
     );
   const url = parse(`${transport}://${rest}`, text);
   if (url.username !== "" || url.password !== "")
@@ -64,6 +64,6 @@ function parse(url: string, text: string): URL {
     // Said below, with the text as it was given.
   }
   throw new Error(
-    `${JSON.stringify(text)} is no address: it should look like redfish-virtualmedia://HOST[:PORT]/redfish/v1/Systems/ID`,
+    `${JSON.stringify(text)} is not a valid address: it should look like redfish-virtualmedia://HOST[:PORT]/redfish/v1/Systems/ID`,
   );
 }

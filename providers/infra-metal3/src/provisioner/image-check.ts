@@ -26,7 +26,7 @@ export class ImageChecks {
     this.#clock = clock;
   }
 
-  /** done: it is, or no checksum was given. The signal ends the download when the manager stops. */
+  /** done: it is, or no checksum was given. The signal aborts the download when the manager stops. */
   check(image: Image, signal: AbortSignal): StepResult {
     if (image.checksum === undefined || image.checksum === "") return finished();
     const key = JSON.stringify([image.url, image.checksum, image.checksumType]);
@@ -61,12 +61,12 @@ export class ImageChecks {
       const wanted = digest.toLowerCase();
       const algorithm = digestAlgorithm(image.checksumType, wanted);
       if (algorithm === undefined)
-        return failure(`spec.image.checksum: ${shown} is no md5, sha256 or sha512 digest`, { fatal: true });
+        return failure(`spec.image.checksum: ${shown} is not an md5, sha256 or sha512 digest`, { fatal: true });
       const hash = createHash(algorithm);
       for await (const chunk of await this.#download(image.url, signal)) {
         hash.update(chunk);
         // The host was deleted, or wants another image.
-        if (this.#clock.monotonic() - check.askedMs > KEEP_MS) throw new Error("no host asks for it any more");
+        if (this.#clock.monotonic() - check.askedMs > KEEP_MS) throw new Error("no host needs it any more");
       }
       const found = hash.digest("hex");
       if (found === wanted) return finished();

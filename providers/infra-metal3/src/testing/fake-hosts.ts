@@ -8,7 +8,7 @@ const NODES = { group: "", plural: "nodes" };
 const PROVISION_MS = 5_000;
 const DEPROVISION_MS = 3_000;
 
-/** Hosts driven by somebody else: they run what their spec says after a while, and become Nodes. */
+/** Hosts managed by another operator: they run what their spec says after a while, and become Nodes. */
 export class FakeHosts {
   /** What runs on the hosts, whatever the API says: host to machine. */
   readonly running = new Map<string, string>();

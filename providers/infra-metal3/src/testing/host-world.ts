@@ -1,7 +1,8 @@
 import { type KubeObject, seededRandom, type Transport, type Unstructured, VirtualClock } from "@capstan/apimachinery";
 import { type ApiServer, createApiServer, memoryStore } from "@capstan/apiserver";
 import { kindAdmissionPlugins, type Secret } from "@capstan/capi";
-import { Cache, Client, type RunningControllers, silentLogger, startControllers } from "@capstan/runtime";
+import { RestartableControllers } from "@capstan/capi/testing";
+import { Client, silentLogger } from "@capstan/runtime";
 import { bareMetalHosts } from "../host/provide.ts";
 import { BareMetalHost } from "../kinds/bare-metal-host.ts";
 import { HardwareData } from "../kinds/hardware-data.ts";
@@ -20,12 +21,13 @@ export class HostWorld {
   /** `REASON: note` of every event. */
   readonly events: string[] = [];
   redfish: Provisioner | undefined;
-  #manager: { stop: AbortController; running: RunningControllers; cache: Cache } | undefined;
+  readonly #controllers: RestartableControllers;
 
   private constructor(server: ApiServer, clock: VirtualClock, connect: MemoryBmcOptions["connect"]) {
     this.server = server;
     this.clock = clock;
     this.client = new Client(server.admin(), { fieldManager: "test", clock });
+    this.#controllers = new RestartableControllers(clock, this.random);
     this.bmcs = new MemoryBmcs({ clock, random: this.random, log: silentLogger, seed: 1, connect });
   }
 
@@ -45,38 +47,27 @@ export class HostWorld {
     return new HostWorld(server, clock, connect ?? nobody);
   }
 
-  /** A controller without memory; the one before is gone in the middle of whatever it did. */
+  /** A controller without memory; the previous one stopped in the middle of its work. */
   async startController(line: (inner: Transport) => Transport = (inner) => inner): Promise<void> {
-    await this.stopController();
     const { clock, random } = this;
-    const client = new Client(line(this.server.admin()), { fieldManager: "metal3", clock });
-    const cache = new Cache(client, { clock, random });
-    const drivers = { memory: this.bmcs, ...(this.redfish === undefined ? {} : { redfish: this.redfish }) };
+    const drivers = { memory: this.bmcs, redfish: this.redfish };
     const hosts = bareMetalHosts({ clock, random, drivers });
-    hosts.addIndexes(cache);
-    const stop = new AbortController();
     const event = (_object: KubeObject, _type: string, reason: string, _action: string, note: string): void => {
       this.events.push(`${reason}: ${note}`);
     };
-    const running = startControllers(
-      hosts.controllers(),
-      { cache, clock, random, log: silentLogger, recorder: { event } },
-      stop.signal,
+    await this.#controllers.start(
+      line(this.server.admin()),
+      "metal3",
+      (cache) => {
+        hosts.addIndexes(cache);
+        return hosts.controllers();
+      },
+      { event },
     );
-    this.#manager = { stop, running, cache };
   }
 
   async stopController(): Promise<void> {
-    const manager = this.#manager;
-    if (manager === undefined) return;
-    this.#manager = undefined;
-    manager.stop.abort(new Error("killed"));
-    let over = false;
-    const ended = Promise.all([manager.running.finished, manager.cache.stop()]).then(() => {
-      over = true;
-    });
-    while (!over) await this.clock.advance(50);
-    await ended;
+    await this.#controllers.stop();
   }
 
   async close(): Promise<void> {

@@ -1,12 +1,12 @@
 import type { Clock, Random, Unstructured } from "@capstan/apimachinery";
 import { type ApiServer, createApiServer, memoryStore } from "@capstan/apiserver";
-import { IPAddress, IPAddressClaim, kindAdmissionPlugins, type Node, type WorkloadClusters } from "@capstan/capi";
-import { Client } from "@capstan/runtime";
+import { IPAddress, IPAddressClaim, kindAdmissionPlugins, type WorkloadClusters } from "@capstan/capi";
+import { connectedCluster } from "@capstan/capi/testing";
 import { BareMetalHost } from "../kinds/bare-metal-host.ts";
 import { Metal3IPAddress } from "../kinds/ip-address.ts";
 import { IPClaim } from "../kinds/ip-claim.ts";
 import { IPPool } from "../kinds/ip-pool.ts";
-import { metal3Provider } from "../provider.ts";
+import { metal3Provider } from "../running.ts";
 import { FakeHosts } from "./fake-hosts.ts";
 
 /** Kinds that are not machines' own but that machines need. */
@@ -37,32 +37,11 @@ export async function startWorld(deps: {
     server,
     nodes,
     hosts,
-    workload: connected(nodes, clock),
+    workload: connectedCluster(nodes, clock),
     close: async () => {
       hosts.close();
       await server.close();
       await nodes.close();
     },
-  };
-}
-
-function connected(server: ApiServer, clock: Clock): WorkloadClusters {
-  const client = new Client(server.admin(), { fieldManager: "test", clock });
-  const list = (): Node[] => server.internal.list({ group: "", plural: "nodes" }) as unknown as Node[];
-  return {
-    get: () => ({
-      state: "connected",
-      since: 0,
-      client,
-      nodes: {
-        list,
-        get: (name) => list().find((node) => node.metadata.name === name),
-        byProviderID: (id) => list().find((node) => node.spec?.providerID === id),
-      },
-    }),
-    subscribe: (listener) =>
-      server.internal.watch({ group: "", plural: "nodes" }, ({ name }) =>
-        listener({ namespace: "default", name: "c1" }, name),
-      ),
   };
 }

@@ -1,7 +1,7 @@
 import { parseDuration } from "@capstan/apimachinery";
-import { BMC_FAULTS_ANNOTATION } from "@capstan/capi";
 import { parseBmcAddress } from "../bmc-address.ts";
 import type { HostIdentity } from "../provisioner.ts";
+import { BMC_FAULTS_ANNOTATION } from "./annotation.ts";
 
 /** What can be wrong with a simulated machine. */
 const BMC_FAULTS = [
@@ -9,7 +9,7 @@ const BMC_FAULTS = [
   "unreachable",
   /** It refuses the credentials. */
   "wrong-credentials",
-  /** Its certificate is signed by nobody known. */
+  /** Its certificate is signed by an unknown CA. */
   "self-signed",
   /** It accepts every power request and does nothing. */
   "power-lies",

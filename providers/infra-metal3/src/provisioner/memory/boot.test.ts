@@ -1,8 +1,8 @@
 import { seededRandom, VirtualClock } from "@capstan/apimachinery";
-import { BMC_FAULTS_ANNOTATION } from "@capstan/capi";
 import { startWorkload, type TestWorkload } from "@capstan/workloads/testing";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { HostWorld } from "../../testing/host-world.ts";
+import { BMC_FAULTS_ANNOTATION } from "./annotation.ts";
 
 let world: HostWorld;
 let workload: TestWorkload;
@@ -51,7 +51,7 @@ test("a provisioned host boots and joins under the name, labels and provider ID 
   expect(node?.status?.nodeInfo?.kubeletVersion).toBe("v1.34.4");
 });
 
-test("a node whose host is switched off is silent, and alive again when it is back", async () => {
+test("a node stops reporting while its host is powered off, and reports again afterwards", async () => {
   await world.addHost(SPEC);
   await world.until("provisioned", () => world.state() === "provisioned");
   await untilReady("True");

@@ -187,9 +187,12 @@ export class MemoryBmcs implements Provisioner {
 function accessProblem(host: HostIdentity, { faults }: Behaviour): StepFailure | undefined {
   const where = `GET ${host.address.split("?")[0]}`;
   if (faults.has("unreachable"))
-    return failure(`${where}: connect ECONNREFUSED: is the management controller on and its address right?`, {
-      access: "unreachable",
-    });
+    return failure(
+      `${where}: connect ECONNREFUSED: check that the management controller is powered on and its address is correct`,
+      {
+        access: "unreachable",
+      },
+    );
   if (faults.has("self-signed") && !host.disableCertificateVerification && host.credentials.ca === undefined)
     return failure(
       `${where}: self-signed certificate: put its CA into ca.crt of the credentials Secret, or set spec.bmc.disableCertificateVerification`,

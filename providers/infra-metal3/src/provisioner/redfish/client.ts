@@ -76,7 +76,9 @@ export class RedfishClient {
             ? `more than ${CALL_LIMIT_MS / 60_000} minutes`
             : undefined;
     if (why !== undefined)
-      throw new RedfishError(`${what}: reading what the management controller lists takes ${why}, which is refused`);
+      throw new RedfishError(
+        `${what}: reading the lists of the management controller takes ${why}, which exceeds the limit`,
+      );
   }
 
   /** Whether it still fits the host: address, credentials and trust are the same. */
@@ -87,7 +89,7 @@ export class RedfishClient {
   /** Reads a resource; a status other than 200 is an error. */
   async get(path: string, signal: AbortSignal): Promise<Resource> {
     const { body } = await this.request("GET", path, undefined, signal);
-    if (!isObject(body)) throw new RedfishError(`GET ${path}: the answer is no JSON object`);
+    if (!isObject(body)) throw new RedfishError(`GET ${path}: the answer is not a JSON object`);
     return body;
   }
 
@@ -128,7 +130,7 @@ export class RedfishClient {
     headers: Record<string, string> = {},
   ): Promise<Answer> {
     let answer = await this.#authorized(method, path, body, signal, headers);
-    // A session ends when the management controller restarts or has too many.
+    // A session expires when the management controller restarts or has too many.
     if (answer.status === 401 && this.#token !== undefined) {
       this.#token = undefined;
       answer = await this.#authorized(method, path, body, signal, headers);
@@ -138,7 +140,7 @@ export class RedfishClient {
     return answer;
   }
 
-  /** Ends the session. */
+  /** Closes the session. */
   async close(signal: AbortSignal): Promise<void> {
     const session = this.#session;
     this.#session = undefined;
@@ -164,7 +166,8 @@ export class RedfishClient {
     if (this.#token === undefined && !this.#basic) await this.#login(signal);
     const { username, password } = this.#host.credentials;
     const basic = `Basic ${Buffer.from(`${username}:${password}`).toString("base64")}`;
-    const authorization = this.#token === undefined ? { authorization: basic } : { "x-auth-token": this.#token };
+    const authorization: Record<string, string> =
+      this.#token === undefined ? { authorization: basic } : { "x-auth-token": this.#token };
     return await this.#send(method, path, body, { ...headers, ...authorization }, signal);
   }
 
@@ -196,7 +199,7 @@ export class RedfishClient {
       const answer = await this.#authorized("GET", monitor, undefined, signal, {});
       const state = isObject(answer.body) ? answer.body["TaskState"] : undefined;
       if (state === "Exception" || state === "Killed" || state === "Cancelled")
-        throw new RedfishError(`${method} ${path}: its task ended with ${state}${wordsOf(answer.body)}`);
+        throw new RedfishError(`${method} ${path}: its task finished with ${state}${wordsOf(answer.body)}`);
       if (answer.status >= 400) throw answerError(`GET ${monitor} (task of ${method} ${path})`, answer);
       if (answer.status !== 202 && (state === undefined || state === "Completed")) return answer;
     }
@@ -218,12 +221,12 @@ export class RedfishClient {
       if (answer.status !== 301 && answer.status !== 302 && answer.status !== 307 && answer.status !== 308)
         return answer;
       const next = pathOf(headerOf(answer, "location"), this.#origin);
-      // Credentials must never follow a redirect to somebody else.
+      // Credentials must never follow a redirect to another server.
       if (next === undefined)
         throw new RedfishError(`${method} ${target}: redirects to another server, which is refused`);
       target = next;
     }
-    throw new RedfishError(`${method} ${path}: redirects without end`);
+    throw new RedfishError(`${method} ${path}: too many redirects`);
   }
 
   async #once(
@@ -324,7 +327,7 @@ function answerError(what: string, answer: Answer): RedfishError {
   const said = `${what}: the management controller answered ${status}${wordsOf(answer.body)}`;
   if (status === 401 || status === 403)
     return new RedfishError(
-      `${said}: correct username and password in the Secret of spec.bmc.credentialsName, and give that user the rights of an administrator`,
+      `${said}: correct username and password in the Secret of spec.bmc.credentialsName, and give that user administrator privileges`,
       { access: "refused", status },
     );
   return new RedfishError(said, { status });

@@ -19,7 +19,7 @@ export class RedfishError extends Error {
 }
 
 /**
- * What the messages of Redfish's registries mean that tell more than a status. A management controller's own words are not repeated:
+ * The meanings of messages in Redfish's registries that say more than a status. A management controller's own message is not repeated:
  * whoever chose its address would read in a condition what another server there says.
  */
 const MEANINGS: Readonly<Record<string, string>> = {
@@ -97,7 +97,7 @@ export function connectionError(what: string, error: unknown): RedfishError {
   const text = cause instanceof Error ? cause.message : String(cause);
   const cure =
     CURES.find(([pattern]) => pattern.test(code) || pattern.test(text))?.[1] ??
-    "is the management controller on, and are spec.bmc.address and the way to it right?";
+    "check that the management controller is powered on and that spec.bmc.address and the network path to it are correct";
   return new RedfishError(`${what}: ${text}${code === "" || text.includes(code) ? "" : ` (${code})`}: ${cure}`, {
     access: "unreachable",
   });

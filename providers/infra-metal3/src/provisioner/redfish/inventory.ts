@@ -42,11 +42,11 @@ export async function inventory(
     ...(textOf(system["BiosVersion"]) === undefined
       ? {}
       : { firmware: { bios: compact({ version: textOf(system["BiosVersion"]) }) } }),
-    ...(memory === undefined ? {} : { ramMebibytes: memory }),
+    ramMebibytes: memory,
     cpu: cpuOf(system, processors),
     nics: interfaces.flatMap(nicsOf).slice(0, MAX_ENTRIES),
     storage: storage.slice(0, MAX_ENTRIES),
-    ...(hostname === undefined ? {} : { hostname }),
+    hostname,
   };
 }
 

@@ -48,7 +48,7 @@ export async function reset(
   const type = allowed === undefined ? wanted[0] : wanted.find((candidate) => allowed.includes(candidate));
   if (type === undefined)
     throw new RedfishError(
-      `The system knows none of the reset types ${wanted.join(", ")}, only ${allowed?.join(", ")}`,
+      `The system supports none of the reset types ${wanted.join(", ")}, only ${allowed?.join(", ")}`,
     );
   await client.request("POST", target, { ResetType: type }, signal);
   return type;

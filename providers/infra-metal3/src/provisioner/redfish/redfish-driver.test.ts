@@ -11,7 +11,7 @@ const SYSTEM = "/redfish/v1/Systems/1";
 const TOKEN = "t".repeat(43);
 const MEDIA = "/redfish/v1/Managers/1/VirtualMedia";
 const { signal } = new AbortController();
-// As a controller has it: one signal ends all calls.
+// As in a controller, one signal aborts all calls.
 setMaxListeners(0, signal);
 
 let bmc: FakeRedfish;
@@ -182,8 +182,8 @@ describe("what we serve is fetched", () => {
     ["by HTTPS if the management controller can", HTTPS, {}, "https:"],
     ["by HTTP if it cannot", HTTP, {}, "http:"],
     ["by HTTP if it does not say", {}, {}, "http:"],
-    ["by HTTPS if asked for", {}, annotated("https"), "https:"],
-    ["by HTTP if asked for", HTTPS, annotated("http"), "http:"],
+    ["by HTTPS if requested", {}, annotated("https"), "https:"],
+    ["by HTTP if requested", HTTPS, annotated("http"), "http:"],
   ])("%s", async (_, says, host, scheme) => {
     Object.assign(transfer, says);
     await end(() => driver.provision(bmc.host(host), REQUEST, signal));
@@ -205,7 +205,7 @@ describe("what we serve is fetched", () => {
     expect(verified).toEqual([["2", { VerifyCertificate: false }]]);
   });
 
-  test("and one that lists HTTPS but cannot is told with the cure", async () => {
+  test("reports how to fix one that lists HTTPS but does not support it", async () => {
     Object.assign(transfer, HTTPS);
     bmc.on(`POST ${MEDIA}/2/insert`, (): Reply => ({ status: 400, body: { error: { message: "unknown authority" } } }));
     expect(await end(() => driver.provision(bmc.host(), REQUEST, signal))).toMatchObject({
@@ -224,7 +224,7 @@ describe("what we serve is fetched", () => {
   });
 });
 
-test("no virtual CD at all: told, nothing is changed", async () => {
+test("no virtual CD: reported, nothing is changed", async () => {
   bmc.on(`GET ${MEDIA}`, { Members: [] });
   expect(await driver.provision(bmc.host(), REQUEST, signal)).toMatchObject({
     type: "failed",
@@ -244,7 +244,7 @@ test("a disk image is refused with what to do instead", async () => {
   expect(bmc.seen).toEqual([]);
 });
 
-test("a session is opened, used, renewed when it ends, and closed", async () => {
+test("opens a session, uses it, renews it when it expires, and closes it", async () => {
   let token = 0;
   bmc.on("GET /redfish/v1/", { Links: { Sessions: { "@odata.id": "/redfish/v1/SessionService/Sessions" } } });
   bmc.on(
@@ -292,7 +292,7 @@ test.each<[object | undefined, string | undefined]>([
   system["Status"] = status;
   expect(await driver.power(bmc.host(), signal)).toEqual({
     type: "done",
-    value: { on: expect.any(Boolean), ...(health === undefined ? {} : { health }) },
+    value: { on: expect.any(Boolean), health },
   });
 });
 
@@ -323,7 +323,7 @@ test("a server that insists on If-Match gets the ETag; one that knows no Continu
   });
 });
 
-test("a system that shows no boot mode is not asked for one", async () => {
+test("does not set a boot mode on a system that shows none", async () => {
   system["Boot"] = {
     BootSourceOverrideTarget: "None",
     "BootSourceOverrideTarget@Redfish.AllowableValues": ["None", "UsbCd"],
@@ -334,7 +334,7 @@ test("a system that shows no boot mode is not asked for one", async () => {
   });
 });
 
-test("an insert that becomes a task is waited for; a task that fails is told with what its message means", async () => {
+test("an insert that becomes a task is waited for; a failed task is reported with the meaning of its message", async () => {
   let polls = 0;
   bmc.on(
     `POST ${MEDIA}/1/insert`,
@@ -353,13 +353,13 @@ test("an insert that becomes a task is waited for; a task that fails is told wit
   expect(await end(() => driver.provision(bmc.host(), REQUEST, signal))).toMatchObject({
     type: "failed",
     message: expect.stringMatching(
-      /insert: its task ended with Exception \(CouldNotEstablishConnection: it cannot connect to the address of the medium/,
+      /insert: its task finished with Exception \(CouldNotEstablishConnection: it cannot connect to the address of the medium/,
     ),
   });
   expect(polls).toBe(3);
 });
 
-test("what the management controller says is passed on in our words, and nothing else that it says", async () => {
+test("translates known messages of the management controller, and passes on no others", async () => {
   const info = [
     { MessageId: "Base.1.8.InternalError", Message: "canary: root:x:0:0" },
     { MessageId: "Base.1.8.LicenseRequired", Message: "canary" },
@@ -399,7 +399,7 @@ test.each(["a refusal", "a task"])(
   },
 );
 
-test("soft and hard power off use what the system knows; a lie is waited for and asked for once", async () => {
+test("soft and hard power off use supported reset types; a reset without effect is awaited and requested once", async () => {
   system["PowerState"] = "On";
   bmc.on(`POST ${SYSTEM}/reset`, (): Reply => ({ status: 204 }));
   for (let count = 0; count < 5; count++)

@@ -49,7 +49,7 @@ export interface RedfishOptions {
 const POLL_MS = 2_000;
 /** For the folders of an image, some dozens of kilobytes: who reads them does nothing else meanwhile. */
 const COMBINE_MS = 2 * 60_000;
-/** A reset that shows no effect is asked for again after this long. */
+/** A reset without effect is requested again after this long. */
 const ASK_AGAIN_MS = 60_000;
 
 /** Provisions machines with Redfish only: boots a live ISO and a config drive from virtual media. */
@@ -82,9 +82,9 @@ export class RedfishDriver implements Provisioner {
       const system = await this.#system(client, host, signal);
       const state = powerStateOf(system);
       const health = healthOf(system);
-      // A live system goes on reading its CD. A config drive is read when the system starts, and its address ends after.
+      // A live system keeps reading its CD. A config drive is read when the system starts, and its URL expires afterwards.
       if (state !== "Off" && this.#combined.has(keyOf(host))) this.#options.media.renew(keyOf(host));
-      return finished({ on: state === "On" || state === "PoweringOff", ...(health === undefined ? {} : { health }) });
+      return finished({ on: state === "On" || state === "PoweringOff", health });
     });
   }
 
@@ -109,7 +109,7 @@ export class RedfishDriver implements Provisioner {
     const volumes = [...(spec.raid?.hardwareRAIDVolumes ?? []), ...(spec.raid?.softwareRAIDVolumes ?? [])];
     return volumes.length === 0
       ? finished()
-      : failure("spec.raid: this driver does not make RAID volumes: remove the field and make them by hand", {
+      : failure("spec.raid: this driver does not create RAID volumes: remove the field and create them manually", {
           fatal: true,
         });
   }
@@ -171,7 +171,7 @@ export class RedfishDriver implements Provisioner {
     this.#combined.delete(keyOf(host));
   }
 
-  /** Ends all sessions. */
+  /** Closes all sessions. */
   async close(signal: AbortSignal): Promise<void> {
     const clients = [...this.#clients.values()];
     this.#clients.clear();
@@ -281,7 +281,9 @@ export class RedfishDriver implements Provisioner {
     if (path !== "") {
       const system = await client.get(path, signal);
       if (typeof system["@odata.id"] !== "string")
-        throw new RedfishError(`GET ${path}: the answer is no Redfish resource: correct the path in spec.bmc.address`);
+        throw new RedfishError(
+          `GET ${path}: the answer is not a Redfish resource: correct the path in spec.bmc.address`,
+        );
       return system;
     }
     const systems = await client.get("/redfish/v1/Systems", signal);

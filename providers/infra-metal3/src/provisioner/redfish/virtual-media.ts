@@ -85,7 +85,7 @@ export async function insert(
   } catch (error) {
     if (!isOwn || protocol === "HTTP" || !(error instanceof RedfishError) || error.access !== undefined) throw error;
     throw new RedfishError(
-      `${error.message}; if it cannot fetch by HTTPS, annotate the BareMetalHost ${MEDIA_ANNOTATION}=http`,
+      `${error.message}; if it cannot download over HTTPS, annotate the BareMetalHost ${MEDIA_ANNOTATION}=http`,
     );
   }
 }
