@@ -7,11 +7,11 @@ const INTRODUCTION = `<!-- Written by \`npm run generate\` from the definitions 
 # Commands
 
 Data goes to standard output, everything else to standard error. Exit codes: 0 done, 1 an error, 2 a command line that cannot be meant, 130
-interrupted. Colours only on a terminal, and never with \`NO_COLOR\`; \`FORCE_COLOR=1\` has them always, \`--color\` decides over both.
+interrupted. Colours only on a terminal, and never with \`NO_COLOR\`; \`FORCE_COLOR=1\` always enables them, and \`--color\` overrides both.
 \`CAPSTAN_DEBUG=1\` shows where an error came from. Installed as \`kubectl-capstan\` the same commands are \`kubectl capstan …\`. A program
 \`capstan-WORD\` of the PATH is the command \`capstan WORD\`.
 
-Which API is meant: \`--kubeconfig\`, else \`KUBECONFIG\`, else the instance that runs on this machine, else \`~/.kube/config\`. Commands that
+The API is the one of \`--kubeconfig\`, else \`KUBECONFIG\`, else the instance that runs on this machine, else \`~/.kube/config\`. Commands that
 write print it.
 `;
 

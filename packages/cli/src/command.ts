@@ -1,5 +1,5 @@
 import type { Clock } from "@capstan/apimachinery";
-import type { ApiTarget } from "./api-target.ts";
+import type { ApiTarget } from "./context/api-target.ts";
 
 /**
  * Describes a command as data, from which parsing, help, completion and the reference are derived. The code that runs it lives next to it
@@ -93,7 +93,7 @@ export class UserError extends Error {
 
 /** Creates the error for an invalid command line, which exits with code 2. */
 export function usageError(message: string, hint?: string): UserError {
-  return new UserError(message, { exitCode: 2, ...(hint === undefined ? {} : { hint }) });
+  return new UserError(message, { exitCode: 2, hint });
 }
 
 /** Exit code of a command that the user interrupted with Ctrl-C (128 + SIGINT). */

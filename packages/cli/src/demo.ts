@@ -1,18 +1,18 @@
 import { parseYamlDocuments, sleep, systemClock, type Unstructured } from "@capstan/apimachinery";
 import { stateOf } from "@capstan/capi";
-import { simulatedHosts } from "@capstan/manager";
+import { PROVIDERS, simulatedHosts } from "@capstan/manager";
 import { Client, httpTransport, loadKubeconfig } from "@capstan/runtime";
-import { readClusterTree } from "./cluster-tree.ts";
 import type { CommandIo } from "./command.ts";
-import { DESCRIBE_HEADERS, describeTree } from "./describe-tree.ts";
-import { LiveText } from "./live-text.ts";
-import { treeColors } from "./paint.ts";
-import { renderTree } from "./tree.ts";
+import { LiveText } from "./output/live-text.ts";
+import { treeColors } from "./output/paint.ts";
+import { readClusterTree } from "./tree/cluster-tree.ts";
+import { DESCRIBE_HEADERS, describeTree } from "./tree/describe-tree.ts";
+import { renderTree } from "./tree/tree.ts";
 
-/** One more of each than the cluster takes, so that it can be scaled and repaired. */
+/** One more of each than the cluster uses, so that it can be scaled and repaired. */
 const HOSTS = { namespace: "default", own: 3, metal: 3 };
 
-/** Own hosts and bare metal behind one replica count, and a control plane that costs no machine. */
+/** Bring-your-own hosts and bare metal behind one replica count, and a control plane that needs no machine. */
 const DEMO = `
 apiVersion: cluster.x-k8s.io/v1beta2
 kind: Cluster
@@ -42,7 +42,7 @@ spec: {}
 apiVersion: controlplane.cluster.x-k8s.io/v1beta2
 kind: HostedControlPlane
 metadata: { name: demo, namespace: default }
-spec: { version: v1.34.4, placement: { type: Embedded } }
+spec: { version: v1.36.3, placement: { type: Embedded } }
 ---
 apiVersion: capstan.dev/v1alpha1
 kind: WorkerPool
@@ -51,7 +51,7 @@ spec:
   clusterName: demo
   replicas: 4
   strategy: Cheapest
-  template: { metadata: { labels: { pool: general } }, spec: { version: v1.34.4 } }
+  template: { metadata: { labels: { pool: general } }, spec: { version: v1.36.3 } }
   members:
   - name: own
     max: 2
@@ -63,7 +63,7 @@ spec:
     infrastructureRef: { apiGroup: infrastructure.cluster.x-k8s.io, kind: Metal3MachineTemplate, name: metal }
     bootstrap: { configRef: { apiGroup: bootstrap.cluster.x-k8s.io, kind: KubeadmConfigTemplate, name: metal } }
 ---
-# Machines whose nodes are gone are replaced. A host that is only silent is left to people.
+# Machines whose Nodes are deleted are replaced. A host that only stopped reporting is left to its administrator.
 apiVersion: cluster.x-k8s.io/v1beta2
 kind: MachineHealthCheck
 metadata: { name: demo, namespace: default }
@@ -128,8 +128,8 @@ export async function runDemo(kubeconfig: string, io: CommandIo, dataFlag: strin
     const until = systemClock.monotonic() + GIVE_UP_MS;
     for (;;) {
       const nowMs = systemClock.now();
-      const tree = await readClusterTree(client, "default", "demo", { nowMs });
-      const ready = tree !== undefined && stateOf(tree, nowMs).state === "Healthy";
+      const tree = await readClusterTree(client, "default", "demo", { nowMs, providers: PROVIDERS });
+      const ready = tree !== undefined && stateOf(tree, { nowMs, providers: PROVIDERS }).state === "Healthy";
       const picture = (colors: boolean): string =>
         tree === undefined
           ? ""
@@ -156,7 +156,7 @@ export function commandName({ env }: Pick<CommandIo, "env">): string {
 const STEPS: readonly [command: string, does: string][] = [
   ["scale workerpool general --replicas 5", "grow it: the next host is bare metal"],
   ["demo break own-1", "a host dies"],
-  ["why demo", "see why the cluster suffers, and what to do"],
+  ["why demo", "see why the cluster is degraded, and what to do"],
   ["demo repair own-1", "and bring it back"],
 ];
 

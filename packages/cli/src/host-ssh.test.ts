@@ -19,7 +19,7 @@ afterEach(() => {
   rmSync(dir, { recursive: true, force: true });
 });
 
-/** Stands for ssh: notes its arguments and what it reads. */
+/** Replaces ssh: records its arguments and its input. */
 function standIn(script: string): void {
   const file = join(dir, "ssh");
   writeFileSync(file, `#!/bin/sh\necho "$@" >> ${dir}/calls\ncat >> ${dir}/input\n${script}\n`);
@@ -36,7 +36,7 @@ const enrol = (more: object = {}) =>
     ...more,
   });
 
-test("the agent is copied and enrolled; the token goes by standard input, never as an argument", async () => {
+test("copies and enrols the agent; passes the token on standard input, never as an argument", async () => {
   standIn("exit 0");
   await enrol();
   const [copy = "", run = ""] = readFileSync(join(dir, "calls"), "utf8").split("\n");
@@ -48,15 +48,20 @@ test("the agent is copied and enrolled; the token goes by standard input, never 
 
 test.each<[string, string, object, RegExp]>([
   [
-    "a host that does not let us in",
+    "a host that denies access",
     "echo 'Permission denied (publickey).' >&2; exit 255",
     {},
     /code 255: Permission denied/,
   ],
-  ["a user who may not", "echo 'sudo: a password is required' >&2; exit 1", {}, /code 1: sudo: a password is required/],
+  [
+    "a user without sudo permission",
+    "echo 'sudo: a password is required' >&2; exit 1",
+    {},
+    /code 1: sudo: a password is required/,
+  ],
   ["a target that is an option", "exit 0", { target: "-oProxyCommand=x" }, /is not USER@HOST/],
-  ["no agent to copy", "exit 0", { agent: "/nowhere/agent" }, /the agent's program is not at \/nowhere\/agent/],
-])("%s is told in its own words", async (_, script, more, message) => {
+  ["a missing agent program", "exit 0", { agent: "/nowhere/agent" }, /the host agent is not at \/nowhere\/agent/],
+])("reports the error of %s", async (_, script, more, message) => {
   standIn(script);
   await expect(enrol(more)).rejects.toThrow(message);
 });

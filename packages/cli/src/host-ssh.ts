@@ -28,8 +28,8 @@ export async function enrolOverSsh(options: SshOptions): Promise<void> {
   const { target, io } = options;
   const agent = options.agent ?? BUILT;
   if (!existsSync(agent))
-    throw new UserError(`the agent's program is not at ${agent}`, {
-      hint: "make it with: npm run build && node tools/agent/executable.mjs, or name it with --agent FILE",
+    throw new UserError(`the host agent is not at ${agent}`, {
+      hint: "build it with: npm run build && node tools/agent/executable.mjs, or name it with --agent FILE",
     });
   if (!/^[\w.-]+(@[\w.:[\]-]+)?$/.test(target) || target.startsWith("-"))
     throw new UserError(`--ssh ${target} is not USER@HOST`, { exitCode: 2 });
@@ -57,7 +57,7 @@ async function ssh(options: SshOptions, command: string, input: Readable): Promi
   };
   child.stdout.on("data", take);
   child.stderr.on("data", take);
-  // A connection that is refused closes its input early; its exit code tells.
+  // A refused connection closes its input early; the exit code reports the failure.
   child.stdin.on("error", () => undefined);
   input.pipe(child.stdin);
   const code = await new Promise<number>((resolve, reject) => {
@@ -72,10 +72,10 @@ async function ssh(options: SshOptions, command: string, input: Readable): Promi
     if (output.trim() !== "") io.err(`${output.trim()}\n`);
     return;
   }
-  throw new UserError(`ssh ${target} ended with code ${code}: ${output.trim().slice(-2000)}`, {
+  throw new UserError(`ssh ${target} exited with code ${code}: ${output.trim().slice(-2000)}`, {
     hint:
       code === 255
-        ? `see that this works without a question: ssh ${[...args, target].join(" ")} true`
-        : "see that the user is root or may use sudo without a password, then run the same command again",
+        ? `check that this works without a prompt: ssh ${[...args, target].join(" ")} true`
+        : "check that the user is root or may use sudo without a password, then run the same command again",
   });
 }

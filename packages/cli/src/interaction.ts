@@ -1,6 +1,6 @@
 import type { CommandIo } from "./command.ts";
 
-/** How long an interrupted command may take to say where things stand. */
+/** How long an interrupted command may take to report its state. */
 const FAREWELL_MS = 2000;
 
 /** Returns the I/O of this process: its standard streams, terminal and signals. */
@@ -14,7 +14,7 @@ export function processIo(): CommandIo {
     out: (text) => stdout.write(text),
     err: (text) => stderr.write(text),
     env,
-    // Looked at when somebody could be asked: opening standard input takes longer than printing help.
+    // Evaluated only when a command may prompt: opening standard input takes longer than printing help.
     get interactive() {
       return process.stdin.isTTY === true && stderr.isTTY === true;
     },
@@ -25,7 +25,7 @@ export function processIo(): CommandIo {
       columns: stderr.columns ?? 0,
     },
     ask: async (question) => {
-      // Loaded when somebody is asked: it takes longer than printing help.
+      // Loaded only when a command prompts: it takes longer than printing help.
       const { createInterface } = await import("node:readline/promises");
       const lines = createInterface({ input: process.stdin, output: stderr });
       try {
@@ -43,7 +43,7 @@ export function processIo(): CommandIo {
   };
 }
 
-/** The first Ctrl-C lets the command say where things stand; the second, or a command that does not end, ends at once. */
+/** The first Ctrl-C lets the command report its state; a second one, or a command that does not stop in time, exits at once. */
 function onInterrupt(): AbortSignal {
   const controller = new AbortController();
   for (const signal of ["SIGINT", "SIGTERM"] as const) {

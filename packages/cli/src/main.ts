@@ -2,7 +2,7 @@
 import { processIo } from "./interaction.ts";
 import { runProgram } from "./program.ts";
 
-// A reader that has seen enough (`capstan get … | head`) is no error.
+// A reader that closes the pipe (`capstan get … | head`) is not an error.
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {
   if (error.code === "EPIPE") process.exit(0);
   throw error;

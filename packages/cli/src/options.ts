@@ -1,5 +1,5 @@
 import type { ArgumentDefinition, CommandInput, OptionDefinition } from "./command.ts";
-import { defaultDataDir } from "./data-dir.ts";
+import { defaultDataDir } from "./context/data-dir.ts";
 
 /** The --data flag of commands that work on the data directory of a standalone instance. */
 export const DATA_OPTION: OptionDefinition = {
@@ -19,7 +19,7 @@ export const API_OPTIONS: OptionDefinition[] = [
 export const GLOBAL_OPTIONS: OptionDefinition[] = [
   { flags: "--color <when>", summary: "Colours (default: on a terminal)", choices: ["auto", "always", "never"] },
   { flags: "--request-timeout <duration>", summary: "How long one request may take, e.g. 5s (default: 75s)" },
-  { flags: "-v, --v <level>", summary: "1 tells which API is asked, 6 every request with its time" },
+  { flags: "-v, --v <level>", summary: "1 shows which API is used, 6 every request with its duration" },
 ];
 
 /** The --namespace flag of commands that work in one namespace. */
@@ -41,7 +41,7 @@ export const CLUSTER_OPTIONS: OptionDefinition[] = [NAMESPACE_OPTION, ...API_OPT
 /** The --log-level flag of commands that run controllers. */
 export const LOG_LEVEL_OPTION: OptionDefinition = {
   flags: "--log-level <level>",
-  summary: "What is logged",
+  summary: "Lowest level of log lines to print",
   default: "warn",
   choices: ["debug", "info", "warn", "error", "silent"],
 };
@@ -49,7 +49,8 @@ export const LOG_LEVEL_OPTION: OptionDefinition = {
 /** The --bare-metal-hosts flag, which decides whether this manager reconciles BareMetalHosts. */
 export const METAL_HOSTS_OPTION: OptionDefinition = {
   flags: "--bare-metal-hosts <who>",
-  summary: "Whether BareMetalHosts are driven from here: auto leaves them to upstream's baremetal-operator if it runs",
+  summary:
+    "Whether this manager reconciles BareMetalHosts: auto leaves them to upstream's baremetal-operator if it is running",
   default: "auto",
   choices: ["auto", "off"],
 };
@@ -71,12 +72,12 @@ export function providerFilesOf({ lists }: Pick<CommandInput, "lists">): readonl
 export const ALSO_ON_NODES_OPTIONS: OptionDefinition[] = [
   {
     flags: "--additional-sync-machine-labels <pattern>",
-    summary: "Labels of Machines whose keys match go to their Nodes too (repeatable)",
+    summary: "Sync Machine labels whose keys match to the Nodes too (repeatable)",
     repeatable: true,
   },
   {
     flags: "--additional-sync-machine-annotations <pattern>",
-    summary: "Annotations of Machines whose keys match go to their Nodes too (repeatable)",
+    summary: "Sync Machine annotations whose keys match to the Nodes too (repeatable)",
     repeatable: true,
   },
 ];

@@ -24,11 +24,11 @@ test.each([
   expect(findPlugin(words, folder)).toEqual({ path: join(folder, program), rest });
 });
 
-test.each([[["notes"]], [["unknown"]], [["--hello"]], [[]]])("%j is no plugin", (words) => {
+test.each([[["notes"]], [["unknown"]], [["--hello"]], [[]]])("finds no plugin for %j", (words) => {
   expect(findPlugin(words, folder)).toBeUndefined();
 });
 
-test("its exit code is the command's; our own commands come first", async () => {
+test("returns the plugin's exit code; built-in commands take precedence", async () => {
   let err = "";
   const io: CommandIo = {
     out: () => undefined,

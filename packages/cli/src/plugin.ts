@@ -24,7 +24,7 @@ export function findPlugin(
 ): { path: string; rest: readonly string[] } | undefined {
   const end = args.findIndex((word) => word.startsWith("-"));
   const words = args.slice(0, end < 0 ? args.length : end);
-  // Words become part of a file name: nothing that could leave the folder.
+  // Words become part of a file name: rejects any that could leave the folder.
   const plain = words.findIndex((word) => !/^[A-Za-z0-9][\w.-]*$/.test(word));
   for (let count = plain < 0 ? words.length : plain; count > 0; count--) {
     const name = `capstan-${words

@@ -35,7 +35,7 @@ export async function runProgram(args: string[], io: CommandIo): Promise<number>
     exitCode = await definition.run(input);
   };
   for (const definition of COMMANDS) {
-    // Only what the line is about is built in full: the list of commands needs no more than their names.
+    // Only the selected command is built in full: the list of commands needs no more than their names.
     if (args.includes("help") || args.includes(definition.name.split(" ")[0] ?? "")) add(program, definition, io, run);
     else announce(program, definition, io);
   }
@@ -55,7 +55,7 @@ const STARTERS = new Set(["up", "manager"]);
 async function chooseDataDir(definition: CommandDefinition, { options, io }: CommandInput): Promise<void> {
   const takesData = definition.options?.some(({ flags }) => flags.startsWith("--data ")) === true;
   if (!takesData || STARTERS.has(definition.name) || options["data"] !== undefined) return;
-  const { contextDataDir, kubeconfigFiles } = await import("./context-data-dir.ts");
+  const { contextDataDir, kubeconfigFiles } = await import("./context/context-data-dir.ts");
   const { kubeconfig, context } = options;
   const files = kubeconfigFiles(typeof kubeconfig === "string" ? kubeconfig : undefined, io.env);
   if (files.length === 0) return;
@@ -63,7 +63,7 @@ async function chooseDataDir(definition: CommandDefinition, { options, io }: Com
   if (dataDir !== undefined) options["data"] = dataDir;
 }
 
-/** Where it writes, and that it never ends the process by itself. */
+/** Sets where a command writes, and keeps commander from exiting the process. */
 function settle(command: Command, io: CommandIo, name: string): Command {
   return command
     .exitOverride()
@@ -114,7 +114,11 @@ function add(
   if (after.length > 0) command.addHelpText("after", `\n${after.join("\n\n")}`);
   if (definition.hidden === true) command.allowUnknownOption().helpOption(false);
   command.action(async () => {
-    const all: Record<string, string | boolean | string[] | undefined> = { ...root.opts(), ...command.opts() };
+    const all: Record<string, string | boolean | string[] | undefined> = {
+      ...root.opts(),
+      ...command.opts(),
+      ...givenTo(parent),
+    };
     const options: Record<string, string | boolean | undefined> = {};
     const lists: Record<string, string[]> = {};
     for (const [name, value] of Object.entries(all)) {
@@ -125,7 +129,13 @@ function add(
   });
 }
 
-/** What there is below a word that is no command by itself, for who left a word out: `describe demo`. */
+/** `capstan backup` has options of its own: commander gives it also those of `capstan backup create` with the same name. */
+function givenTo(parent: Command): Record<string, string | boolean | string[] | undefined> {
+  const given = Object.entries(parent.opts()).filter(([name]) => parent.getOptionValueSource(name) === "cli");
+  return Object.fromEntries(given);
+}
+
+/** The subcommands of a word that is not a command by itself, for a user who left a word out: `describe demo`. */
 function partsOf(word: string): string {
   const names = COMMANDS.flatMap(({ name, hidden }) => (name.startsWith(`${word} `) && hidden !== true ? name : []));
   return `next: ${names.map((name) => `capstan ${name}`).join(", ")}`;
@@ -158,12 +168,14 @@ function examplesText({ examples }: CommandDefinition): string | undefined {
   return `Examples:\n${examples.map(({ command, does }) => `  # ${does}\n  ${command}`).join("\n")}`;
 }
 
-/** Tells an error and the next step; for a command line that cannot be meant that is at least the command's help. */
+/** Prints an error and the next step; for an invalid command line that is at least the command's help. */
 async function report(error: unknown, io: CommandIo, asked: string): Promise<number> {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
   if (io.interrupted?.().aborted === true) return INTERRUPTED;
   const { message, hint, exitCode, prefix } =
-    error instanceof UserError ? error : await import("./explain-error.ts").then((m) => m.explainError(error, io.env));
+    error instanceof UserError
+      ? error
+      : await import("./explain/explain-error.ts").then((m) => m.explainError(error, io.env));
   io.err(`${prefix}: ${message}\n`);
   const next = hint ?? (exitCode === 2 ? `${asked} --help` : undefined);
   if (next !== undefined) io.err(`next: ${next}\n`);

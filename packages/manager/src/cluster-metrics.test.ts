@@ -4,6 +4,7 @@ import { Cluster } from "@capstan/capi";
 import { Cache, Client, createMetrics } from "@capstan/runtime";
 import { expect, test } from "vitest";
 import { observeClusterStates } from "./cluster-metrics.ts";
+import { PROVIDERS } from "./providers.ts";
 
 test("clusters are counted by state, and each names its own", async () => {
   const clock = new VirtualClock();
@@ -14,7 +15,7 @@ test("clusters are counted by state, and each names its own", async () => {
   const cache = new Cache(client, deps);
   cache.start();
   const metrics = await createMetrics({ clock });
-  observeClusterStates(metrics, cache, [Cluster], clock);
+  observeClusterStates(metrics, cache, PROVIDERS, clock);
   cache.informer(Cluster);
   const cluster = (name: string, paused: boolean): Unstructured => ({
     apiVersion: "cluster.x-k8s.io/v1beta2",

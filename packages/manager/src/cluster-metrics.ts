@@ -1,20 +1,39 @@
 import type { Clock, KubeObject } from "@capstan/apimachinery";
-import { assess, clusterTree, isTreeKind, objectsByCluster, STATES, type StateName } from "@capstan/capi";
+import {
+  assess,
+  clusterTree,
+  hostKinds,
+  isTreeKind,
+  objectsByCluster,
+  type ProviderDescription,
+  STATES,
+  type StateName,
+} from "@capstan/capi";
 import type { Cache, Kind, KindRef, Metrics } from "@capstan/runtime";
 
 /** Both gauges are read in one scrape: the states are decided once for it. */
 const SCRAPE_MS = 500;
 
+/** A provider with the kinds that it serves. */
+type ObservedProvider = ProviderDescription & { readonly kinds: readonly KindRef[] };
+
 /**
  * Registers gauges of the clusters' states, decided by the same function as in the command line and the dashboard. They are computed when
  * Prometheus scrapes them.
  */
-export function observeClusterStates(metrics: Metrics, cache: Cache, kinds: readonly KindRef[], clock: Clock): void {
-  const shown = kinds.filter(isTreeKind);
+export function observeClusterStates(
+  metrics: Metrics,
+  cache: Cache,
+  providers: readonly ObservedProvider[],
+  clock: Clock,
+): void {
+  const hosts = hostKinds(providers);
+  const shown = providers.flatMap(({ kinds }) => kinds.filter((kind) => isTreeKind(kind, hosts)));
   let judged = { atMs: Number.NEGATIVE_INFINITY, states: new Map<string, StateName>() };
   const states = (): ReadonlyMap<string, StateName> => {
     const nowMs = clock.now();
-    if (nowMs - judged.atMs >= SCRAPE_MS) judged = { atMs: nowMs, states: clusterStates(cache, shown, nowMs) };
+    if (nowMs - judged.atMs >= SCRAPE_MS)
+      judged = { atMs: nowMs, states: clusterStates({ cache, kinds: shown, providers, nowMs }) };
     return judged.states;
   };
   metrics.gauge("capstan_clusters", "Number of clusters in each state", ["state"], () => {
@@ -22,7 +41,7 @@ export function observeClusterStates(metrics: Metrics, cache: Cache, kinds: read
     return STATES.map((state) => ({ labels: { state }, value: all.filter((each) => each === state).length }));
   });
   const labelNames = ["namespace", "name", "state"];
-  metrics.gauge("capstan_cluster_state", "The state of a cluster: 1 for the state that it is in", labelNames, () =>
+  metrics.gauge("capstan_cluster_state", "The state of a cluster: 1 for its current state", labelNames, () =>
     [...states()].map(([key, state]) => {
       const slash = key.indexOf("/");
       return { labels: { namespace: key.slice(0, slash), name: key.slice(slash + 1), state }, value: 1 };
@@ -30,14 +49,21 @@ export function observeClusterStates(metrics: Metrics, cache: Cache, kinds: read
   );
 }
 
+interface Observed {
+  readonly cache: Cache;
+  readonly kinds: readonly KindRef[];
+  readonly providers: readonly ProviderDescription[];
+  readonly nowMs: number;
+}
+
 /** The state of every cluster by `namespace/name`. */
-function clusterStates(cache: Cache, kinds: readonly KindRef[], nowMs: number): Map<string, StateName> {
+function clusterStates({ cache, kinds, providers, nowMs }: Observed): Map<string, StateName> {
   const objects: KubeObject[] = kinds.flatMap((kind) => (cache.synced(kind) ? cache.list(kind as Kind) : []));
   const states = new Map<string, StateName>();
   for (const [key, parts] of objectsByCluster(objects)) {
     const { root } = clusterTree(parts, nowMs);
     if (root === undefined) continue;
-    states.set(key, assess(root, { nowMs, namespace: key.slice(0, key.indexOf("/")) }).state.state);
+    states.set(key, assess(root, { nowMs, namespace: key.slice(0, key.indexOf("/")), providers }).state.state);
   }
   return states;
 }

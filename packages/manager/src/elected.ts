@@ -1,7 +1,8 @@
-import { isReason, type Transport } from "@capstan/apimachinery";
+import type { Transport } from "@capstan/apimachinery";
 import type { CertificateAndKey } from "@capstan/pki";
 import {
   Client,
+  createIfAbsent,
   createMetrics,
   fencedTransport,
   kindRef,
@@ -66,7 +67,7 @@ export async function runElected(options: ElectedOptions, signal: AbortSignal): 
     health: options.health,
     metricsAddress: options.metricsAddress,
     metrics,
-    healthChecks: { "leader-election": () => failIf(leading && elector?.leads === false, "the lease has run out") },
+    healthChecks: { "leader-election": () => failIf(leading && elector?.leads === false, "the lease has expired") },
     readyChecks: { webhooks: () => failIf(servedBy === undefined, "not served yet") },
     version: options.version,
     client,
@@ -184,11 +185,7 @@ const Namespace = kindRef({ group: "", version: "v1", kind: "Namespace", plural:
 
 async function ensureNamespace(client: Client, name: string): Promise<void> {
   if ((await client.get(Namespace, { name })) !== undefined) return;
-  try {
-    await client.create({ apiVersion: "v1", kind: "Namespace", metadata: { name } });
-  } catch (error) {
-    if (!isReason(error, "AlreadyExists")) throw error;
-  }
+  await createIfAbsent(client, { apiVersion: "v1", kind: "Namespace", metadata: { name } });
 }
 
 function failIf(wrong: boolean, why: string): void {

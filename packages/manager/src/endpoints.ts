@@ -104,7 +104,7 @@ async function metricsAt(address: EndpointAddress, options: EndpointOptions, end
   return endpoint;
 }
 
-/** Whoever is on this machine may read the figures; they hold names of objects and no secrets. */
+/** Any user of this machine may read the metrics, which contain names of objects and no secrets. */
 function isOpen(address: EndpointAddress | undefined): boolean {
   return address?.host !== undefined && isLoopback(address.host);
 }

@@ -102,7 +102,7 @@ async function until(what: string, reached: () => Promise<boolean>): Promise<voi
   for (let turn = 0; turn < 1500; turn++) {
     if (await reached()) return;
     await clock.advance(200);
-    // Keys are made in threads, in real time: let them finish before virtual time goes on.
+    // Keys are made in threads, in real time: let them finish before virtual time continues.
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
   throw new Error(`${what}: never; ${await told("Available")}; ${await told("UpToDate")}`);

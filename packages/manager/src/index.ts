@@ -4,6 +4,7 @@ export { observeClusterStates } from "./cluster-metrics.ts";
 export { type ElectedOptions, type ElectionOptions, runElected } from "./elected.ts";
 export type { ManagerEndpoints, WantedAddress } from "./endpoints.ts";
 export { GENERATED_FOLDERS, generatedFiles } from "./generate/files.ts";
+export { REASONS_PAGE, reasonsPage } from "./generate/reasons.ts";
 export { installKinds } from "./install-kinds.ts";
 export { type InstanceRecord, readInstance } from "./instance.ts";
 export { kindRules } from "./kind-rules.ts";

@@ -6,7 +6,7 @@ import { Client } from "@capstan/runtime";
 import { expect, test } from "vitest";
 import { managerTransport } from "./access.ts";
 import { installKinds } from "./install-kinds.ts";
-import { KINDS } from "./kinds.ts";
+import { PROVIDERS } from "./providers.ts";
 
 test("a CRD that upstream's operator brought stays as it is; ours are renewed", async () => {
   const clock = systemClock;
@@ -20,8 +20,8 @@ test("a CRD that upstream's operator brought stays as it is; ours are renewed", 
     configurations: [],
     close: async () => undefined,
   };
-  await installKinds(KINDS, client, clock, servedBy);
-  await installKinds(KINDS, client, clock, servedBy);
+  await installKinds(PROVIDERS, client, clock, servedBy);
+  await installKinds(PROVIDERS, client, clock, servedBy);
   const labels = async (name: string): Promise<unknown> =>
     (await client.get(CustomResourceDefinition, { name }))?.metadata.labels;
   expect(await labels("baremetalhosts.metal3.io")).toEqual({ made: "upstream" });
@@ -36,7 +36,11 @@ test("a restart rewrites neither a CRD nor the manager's namespace and roles", a
     const server = await createApiServer({ store, clock, random: seededRandom(1) });
     const client = new Client(await managerTransport(server, clock), { fieldManager: "capstan", clock });
     const crdOf = (kind: { crd(): ReturnType<typeof BareMetalHost.crd> }) => kind.crd();
-    const installing = installKinds(KINDS, client, clock, { crdOf, configurations: [], close: async () => undefined });
+    const installing = installKinds(PROVIDERS, client, clock, {
+      crdOf,
+      configurations: [],
+      close: async () => undefined,
+    });
     let installed = false;
     void installing.finally(() => {
       installed = true;

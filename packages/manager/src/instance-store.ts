@@ -59,6 +59,6 @@ export async function openEmbeddedStores(
     clock,
     random,
     encryptionKeys,
-    ...(reserve === undefined ? {} : { reserve }),
+    reserve,
   });
 }

@@ -1,4 +1,4 @@
-import { mkdir, readFile, rm } from "node:fs/promises";
+import { mkdir, open, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { isRunning, type ProcessIdentity, signalProcess, writeFileAtomic } from "@capstan/os";
 
@@ -10,9 +10,13 @@ export interface InstanceRecord extends ProcessIdentity {
   version: string;
   /** Address of the dashboard, if it is served. */
   dashboard?: string;
+  /** Absolute paths of the modules that its providers from outside the tree came from. */
+  providerFiles?: string[];
 }
 
 const FILE = "instance.json";
+/** Permission bits that let the group or everybody write a file. */
+const OTHERS_WRITE = 0o022;
 
 /** Name of the kubeconfig context extension that holds the data directory of the instance behind it. */
 export const INSTANCE_EXTENSION = "capstan.dev/instance";
@@ -32,6 +36,24 @@ export async function readInstance(dataDir: string): Promise<InstanceRecord | un
     return undefined;
   }
   return isRunning(record) ? record : undefined;
+}
+
+/** Returns the provider modules of the running instance; throws when another user may have named them, whose code must not run here. */
+export async function readProviderFiles(dataDir: string): Promise<readonly string[]> {
+  const { providerFiles = [] } = (await readInstance(dataDir)) ?? {};
+  if (providerFiles.length === 0) return [];
+  const path = join(dataDir, FILE);
+  const file = await open(path);
+  try {
+    const { uid, mode } = await file.stat();
+    const own = process.getuid?.() ?? uid;
+    const record = JSON.parse(await file.readFile("utf8")) as InstanceRecord;
+    // The file that was checked is the one that counts: another one may have taken its place since.
+    if ((uid === own || uid === 0) && (mode & OTHERS_WRITE) === 0) return record.providerFiles ?? [];
+  } finally {
+    await file.close();
+  }
+  throw new Error(`${path} belongs to another user, or others may write it: its providers are not loaded`);
 }
 
 /** Deletes the record of the instance, when it stops. */

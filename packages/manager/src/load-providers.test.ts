@@ -29,7 +29,7 @@ test("adds a provider from outside the tree after those of the tree", async () =
 test.each([
   ["without an export", "export const other = 1;", /does not export a provider/],
   ["with a name that is no label", provider("My Lab", "labmachines"), /does not export a provider/],
-  ["with the name of another", provider("byoh", "labmachines"), /there is a provider named byoh already/],
+  ["with the name of another", provider("byoh", "labmachines"), /a provider named byoh is already loaded/],
   [
     "with a kind of another",
     provider("lab", "byomachines"),

@@ -16,9 +16,12 @@ export class ProviderError extends Error {
 
 const EXPORT_CURE = "export const provider = infrastructureProvider({ … }); see docs/guides/provider.md";
 
-/** Returns the built-in providers, followed by those that the given modules export as `provider`. */
-export async function withProviders(files: readonly string[]): Promise<readonly ManagedProvider[]> {
-  const all = [...PROVIDERS];
+/** Returns providers, by default the built-in ones, followed by those that the given modules export as `provider`. */
+export async function withProviders(
+  files: readonly string[],
+  builtIn: readonly ManagedProvider[] = PROVIDERS,
+): Promise<readonly ManagedProvider[]> {
+  const all = [...builtIn];
   for (const file of files) {
     const provider = await importProvider(file);
     refuseTaken(provider, all, file);
@@ -35,7 +38,7 @@ async function importProvider(file: string): Promise<ManagedProvider> {
     const message = error instanceof Error ? error.message : String(error);
     throw new ProviderError(
       `cannot load the provider ${file}: ${message}`,
-      "name a JavaScript module on this machine whose imports can be resolved",
+      "specify a JavaScript module on this machine whose imports can be resolved",
       { cause: error },
     );
   }
@@ -60,7 +63,7 @@ function isProvider(value: unknown): value is ManagedProvider {
 /** Two providers of one name would share field managers; two of one kind would overwrite each other's CRD. */
 function refuseTaken({ name, kinds }: ManagedProvider, others: readonly ManagedProvider[], file: string): void {
   if (others.some((other) => other.name === name))
-    throw new ProviderError(`${file}: there is a provider named ${name} already`, "choose another name");
+    throw new ProviderError(`${file}: a provider named ${name} is already loaded`, "choose another name");
   const taken = kindsOf(others);
   for (const { group, plural } of kinds)
     if (taken.some((other) => other.group === group && other.plural === plural))

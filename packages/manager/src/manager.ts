@@ -8,6 +8,7 @@ import {
   indexCustomResourceDefinitions,
   type LoadedProvider,
   Secret,
+  type WorkloadClusters,
   WorkloadConnections,
 } from "@capstan/capi";
 import type { AlsoOnNodes } from "@capstan/core";
@@ -23,7 +24,7 @@ import {
   startControllers,
   systemDialGate,
 } from "@capstan/runtime";
-import { EmbeddedClusters, type OwnerLimits, PortAllocator } from "@capstan/workloads";
+import { EmbeddedClusters, type OwnerLimits, PortAllocator, SimulatedControlPlanes } from "@capstan/workloads";
 import { observeClusterStates } from "./cluster-metrics.ts";
 import { recordTransitions } from "./history/record-transitions.ts";
 import { installKinds } from "./install-kinds.ts";
@@ -39,7 +40,7 @@ export interface ManagerOptions {
   dataDir: string;
   /** Further folders with Kubernetes programs, as `VERSION/bin/PROGRAM`. */
   kubernetesDirs?: readonly string[];
-  /** Address of this machine that nodes reach hosted control planes at. */
+  /** Address of this machine at which nodes reach hosted control planes. */
   nodeAddress?: string;
   /** Host control planes of several namespaces as processes although they cannot be isolated from each other. */
   trustTenants?: boolean;
@@ -72,6 +73,10 @@ export interface ManagerOptions {
 export interface Manager {
   /** What the controllers see of the management API. */
   readonly cache: Cache;
+  /** What the controllers see of the workload clusters. */
+  readonly workload: WorkloadClusters;
+  /** The control planes whose machines are simulated in this process. */
+  readonly planes: SimulatedControlPlanes;
   /** Stops the controllers; programs that they started keep running and are adopted by the next manager. */
   stop(): Promise<void>;
   /** Stops the controllers and everything they run on this machine. */
@@ -88,7 +93,7 @@ export async function startManager(options: ManagerOptions): Promise<Manager> {
   const servedBy =
     options.servedBy ??
     (await serveKinds(options.kinds ?? "stored-version-only", client, kinds, { clock, random, metrics, log }));
-  await installKinds(kinds, client, clock, servedBy);
+  await installKinds(providers, client, clock, servedBy);
   const cache = new Cache(client, { clock, random, log });
   cache.restrict(Secret, { labelSelector: CLUSTER_NAME_LABEL });
   indexCustomResourceDefinitions(cache);
@@ -102,6 +107,7 @@ export async function startManager(options: ManagerOptions): Promise<Manager> {
     gate,
     dial: (config) => embedded.dial(config),
   });
+  const planes = new SimulatedControlPlanes({ embedded, clock, random });
   const loaded: LoadedProvider[] = [];
   const given: ManagerDeps = {
     client,
@@ -117,6 +123,8 @@ export async function startManager(options: ManagerOptions): Promise<Manager> {
     connect: (config, hint) => embedded.dial(config, hint) ?? httpTransport({ ...config, gate }, { clock }),
     capacitySources: () => loaded.flatMap(({ capacity }) => capacity ?? []),
     embedded,
+    planes,
+    etcdInProcess: planes,
     binaries: binariesIn([kubernetesDir(options.dataDir), ...(options.kubernetesDirs ?? [])]),
     runsPods: options.runsPods,
     trustTenants: options.trustTenants,
@@ -139,12 +147,12 @@ export async function startManager(options: ManagerOptions): Promise<Manager> {
   });
   const deps: ControllerDeps = { cache, clock, random, log, recorder, metrics };
   metrics?.watchObjects(cache);
-  if (metrics !== undefined) observeClusterStates(metrics, cache, kinds, clock);
+  if (metrics !== undefined) observeClusterStates(metrics, cache, providers, clock);
   const stopConnections = workload.start();
   const stopHistory = recordTransitions(cache, recorder);
   const running = startControllers(controllers, deps, stopping.signal);
   const stop = async (programs: "stop" | "keep"): Promise<void> => {
-    stopping.abort(new Error("the manager stops"));
+    stopping.abort(new Error("the manager is stopping"));
     await running.finished;
     stopHistory();
     await recorder.stop();
@@ -152,10 +160,13 @@ export async function startManager(options: ManagerOptions): Promise<Manager> {
     for (const provider of loaded) await provider.close?.(programs);
     await cache.stop();
     if (options.servedBy === undefined) await servedBy.close();
+    planes.close();
     await embedded.close();
   };
   return {
     cache,
+    workload,
+    planes,
     stop: () => stop("keep"),
     shutDown: () => stop("stop"),
     idle: () => running.idle(),

@@ -86,7 +86,7 @@ async function until(what: string, reached: () => Promise<boolean>): Promise<voi
   for (let count = 0; count < 2000; count++) {
     if (await reached()) return;
     await clock.advance(200);
-    // Keys are made in threads, in real time: let them finish before virtual time goes on.
+    // Keys are made in threads, in real time: let them finish before virtual time continues.
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
   const machines = (await client.list(Metal3Machine, { namespace: "default" })).items;

@@ -3,9 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseYamlDocuments, seededRandom, type Unstructured, VirtualClock } from "@capstan/apimachinery";
 import { type ApiServer, createApiServer, memoryStore } from "@capstan/apiserver";
-import { Cluster, ConfigMap, Machine, SIMULATED_AGENT_ANNOTATION, SIMULATED_AGENT_DEAD } from "@capstan/capi";
+import { Cluster, ConfigMap, Machine } from "@capstan/capi";
 import { ByoHost, ENROLMENT_ANNOTATION } from "@capstan/host-agent";
-import { ByoMachine } from "@capstan/infra-byoh";
+import { ByoMachine, DEAD_AGENT, SIMULATED_AGENT_ANNOTATION } from "@capstan/infra-byoh";
 import { Client, silentLogger } from "@capstan/runtime";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { managerTransport } from "./access.ts";
@@ -21,7 +21,7 @@ let client: Client;
 let dataDir: string;
 /** All that was applied but for the host. */
 let file: Unstructured[];
-/** What the host was last told to take off, and what it last said of it. */
+/** What the host last had to remove, and what it last reported about it. */
 let released: { asked?: string | undefined; done?: string | undefined };
 
 const NAMESPACE = { group: "", version: "v1", kind: "Namespace", plural: "namespaces", namespaced: false } as const;
@@ -74,7 +74,7 @@ async function until(what: string, reached: () => Promise<boolean>): Promise<voi
   for (let count = 0; count < 3000; count++) {
     if (await reached()) return;
     await clock.advance(200);
-    // Keys are made in threads, in real time: let them finish before virtual time goes on.
+    // Keys are made in threads, in real time: let them finish before virtual time continues.
     await new Promise((resolve) => setTimeout(resolve, 2));
   }
   throw new Error(`${what}: never; ${JSON.stringify((await client.list(ByoHost)).items)}`);
@@ -121,7 +121,7 @@ test("a namespace deleted while its own host is away: all goes, and the host lea
     (await client.get(ByoHost, host))?.status?.bootstrap?.phase === "Succeeded" &&
     (await client.list(Machine, { namespace: "lab" })).items.every(({ status }) => status?.phase === "Running");
   await until("a node", isRunning);
-  await client.patch(host, { metadata: { annotations: { [SIMULATED_AGENT_ANNOTATION]: SIMULATED_AGENT_DEAD } } });
+  await client.patch(host, { metadata: { annotations: { [SIMULATED_AGENT_ANNOTATION]: DEAD_AGENT } } });
   await client.delete({ kind: NAMESPACE, name: "lab" });
   await until("namespace gone", isGone);
   await expectNothingLeft();

@@ -60,7 +60,7 @@ async function until(what: string, reached: () => Promise<boolean>): Promise<voi
   for (let i = 0; i < 1500; i++) {
     if (await reached()) return;
     await clock.advance(200);
-    // Keys are made in threads, in real time: let them finish before virtual time goes on.
+    // Keys are made in threads, in real time: let them finish before virtual time continues.
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
   const cluster = await client.get(Cluster, key);

@@ -27,7 +27,7 @@ test("the API's metrics hold those of the controllers, for whom the API allows",
     expect(text).toContain("apiserver_request_total");
     expect(text).toMatch(/controller_runtime_max_concurrent_reconciles\{controller="cluster"\} [1-9]/);
     expect(text).toMatch(/rest_client_requests_total\{code="200",method="GET",host="embedded"\} [1-9]/);
-    // A family told twice makes Prometheus refuse the page.
+    // Prometheus rejects a page that declares a family twice.
     const families = [...text.matchAll(/^# TYPE (\S+)/gm)].map(([, name]) => name);
     expect(new Set(families).size).toBe(families.length);
     await admin.close();

@@ -24,6 +24,8 @@ export interface StandaloneOptions {
   bareMetalHosts?: "auto" | "off";
   /** The providers to load; by default those of this tree. */
   providers?: ManagerOptions["providers"];
+  /** The modules that providers from outside this tree came from, for commands that use this instance. */
+  providerFiles?: readonly string[];
   trustTenants?: ManagerOptions["trustTenants"];
   controlPlaneLimits?: ManagerOptions["controlPlaneLimits"];
   /** Further labels and annotations of Machines that their Nodes get. */
@@ -84,7 +86,7 @@ export async function startStandalone(options: StandaloneOptions): Promise<Stand
   }
 }
 
-/** `started` gets what ends each part that runs already. */
+/** `started` receives the stop function of each part that is running. */
 async function start(options: StandaloneOptions, started: (() => Promise<void>)[]): Promise<Standalone> {
   const { dataDir, clock, random, log, providers = PROVIDERS } = options;
   const other = await readInstance(dataDir);
@@ -120,7 +122,7 @@ async function start(options: StandaloneOptions, started: (() => Promise<void>)[
   const listener = await api.listen({
     host,
     port: options.listen.port,
-    ...(options.limits === undefined ? {} : { limits: options.limits }),
+    limits: options.limits,
     tls: { certPem: pki.serving.certPem, keyPem: pki.serving.keyPem, clientCaPem: pki.ca.certPem },
   });
   const reachable = host === "0.0.0.0" ? "127.0.0.1" : host;
@@ -144,13 +146,13 @@ async function start(options: StandaloneOptions, started: (() => Promise<void>)[
     providers,
     dataDir,
     embeddedStores: () => openEmbeddedStores(dataDir, options.encryptionKeyFile, { clock, random, reserve }),
-    ...(options.kubernetesDirs === undefined ? {} : { kubernetesDirs: options.kubernetesDirs }),
-    ...(options.nodeAddress === undefined ? {} : { nodeAddress: options.nodeAddress }),
-    ...(options.bareMetalHosts === undefined ? {} : { bareMetalHosts: options.bareMetalHosts }),
-    ...(options.trustTenants === undefined ? {} : { trustTenants: options.trustTenants }),
-    ...(options.controlPlaneLimits === undefined ? {} : { controlPlaneLimits: options.controlPlaneLimits }),
-    ...(options.alsoOnNodes === undefined ? {} : { alsoOnNodes: options.alsoOnNodes }),
-    ...(options.allowAddresses === undefined ? {} : { allowAddresses: options.allowAddresses }),
+    kubernetesDirs: options.kubernetesDirs,
+    nodeAddress: options.nodeAddress,
+    bareMetalHosts: options.bareMetalHosts,
+    trustTenants: options.trustTenants,
+    controlPlaneLimits: options.controlPlaneLimits,
+    alsoOnNodes: options.alsoOnNodes,
+    allowAddresses: options.allowAddresses,
     clock,
     random,
     log,
@@ -168,6 +170,9 @@ async function start(options: StandaloneOptions, started: (() => Promise<void>)[
     startedAt: formatTime(clock.now()),
     version: options.version,
     ...(dashboard === undefined ? {} : { dashboard: dashboard.url }),
+    ...(options.providerFiles === undefined
+      ? {}
+      : { providerFiles: options.providerFiles.map((file) => resolve(file)) }),
   });
   reserve.started();
   return {
@@ -203,7 +208,7 @@ async function dashboardOf(
     dataDir,
     acting: actingInProcess(api),
     cache: manager.cache,
-    kinds: kindsOf(options.providers ?? PROVIDERS),
+    providers: options.providers ?? PROVIDERS,
     ...(options.kubernetesDirs === undefined ? {} : { kubernetesDirs: options.kubernetesDirs }),
     version,
     clock,

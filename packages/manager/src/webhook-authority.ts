@@ -1,7 +1,7 @@
-import { type Clock, isReason, type Random } from "@capstan/apimachinery";
+import { type Clock, type Random } from "@capstan/apimachinery";
 import { Secret } from "@capstan/capi";
 import { type CertificateAndKey, parseCertificate } from "@capstan/pki";
-import type { Client } from "@capstan/runtime";
+import { type Client, createIfAbsent } from "@capstan/runtime";
 import { createServingAuthority } from "./serving-certificate.ts";
 
 /** Name of the Secret that holds the CA of the webhooks. */
@@ -27,12 +27,7 @@ export async function sharedAuthority(
     type: "kubernetes.io/tls",
     data: { "tls.crt": encode(made.certPem), "tls.key": encode(made.keyPem) },
   };
-  try {
-    await client.create(object);
-    return made;
-  } catch (error) {
-    if (!isReason(error, "AlreadyExists")) throw error;
-  }
+  if (await createIfAbsent(client, object)) return made;
   // Another manager was faster, or what is there is of no use any more.
   const theirs = authorityOf(await client.get(Secret, key), deps.clock.now());
   if (theirs !== undefined) return theirs;

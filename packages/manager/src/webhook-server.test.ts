@@ -118,7 +118,7 @@ test("defaults are filled in and mistakes are refused, with the field", async ()
     allowed: false,
     status: { code: 500, message: "the rules of this kind could not be checked" },
   });
-  expect(logged).toEqual(["a rule of admission broke"]);
+  expect(logged).toEqual(["an admission rule failed"]);
 });
 
 test("what is no review is refused without a figure for every path", async () => {

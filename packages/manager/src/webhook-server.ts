@@ -54,9 +54,9 @@ export interface WebhookServer {
 
 const NAME = "capstan-webhooks";
 const PATHS: ReadonlySet<string> = new Set(Object.values(WEBHOOK_PATHS));
-/** A list of objects to convert can be long; what is longer is no review of ours. */
+/** A list of objects to convert can be long; a longer body is not a valid review. */
 const MAX_BODY_BYTES = 64 * 1024 * 1024;
-/** Anybody can call a webhook: what is read of all reviews at the same time is limited. */
+/** Any client can call a webhook, so the total size of concurrent reviews is limited. */
 const MAX_BYTES_AT_ONCE = 256 * 1024 * 1024;
 
 /** Serves conversion and admission webhooks of our kinds to a real Kubernetes, with a certificate that it issues itself. */
@@ -68,9 +68,9 @@ export async function startWebhookServer(options: WebhookServerOptions): Promise
   const issue = (): Promise<CertificateAndKey> => issueServing(ca, NAME, names, deps);
   const serving = await issue();
   const admit = admissionReviewer(kinds, {
-    report: (error) => options.log?.error("a rule of admission broke", { error }),
-    ...(lookup === undefined ? {} : { lookup }),
-    ...(apiVersionOf === undefined ? {} : { apiVersionOf }),
+    report: (error) => options.log?.error("an admission rule failed", { error }),
+    lookup,
+    apiVersionOf,
   });
   const answer = async (path: string, review: unknown): Promise<object | undefined> => {
     if (path === WEBHOOK_PATHS.convert) return conversionReview(kinds, review, apiVersionOf);
@@ -81,7 +81,7 @@ export async function startWebhookServer(options: WebhookServerOptions): Promise
   const tls = { cert: serving.certPem, key: serving.keyPem, ...TLS_TIME_LIMITS, ...HTTP_TIME_LIMITS };
   const server = createServer(tls, (request, response) => {
     const path = (request.url ?? "").split("?")[0] ?? "";
-    // What else is asked for is no webhook, and would be a figure of its own for each path.
+    // Other paths are not webhooks, and each would create a metric of its own.
     const answered = PATHS.has(path) ? options.metrics?.webhook(path) : undefined;
     response.once("close", () => answered?.(response.statusCode));
     void respond(request, response, path, answer, bodies);
@@ -126,17 +126,14 @@ async function respond(
     for await (const chunk of request as AsyncIterable<Buffer>) {
       size += chunk.length;
       if (size > MAX_BODY_BYTES) return send(413, "the review is too large");
-      if (!share.take(chunk.length)) return send(429, "too many large reviews at once");
+      if (!share.take(chunk.length)) return send(429, "too many large reviews at the same time");
       chunks.push(chunk);
     }
     const result = await answer(path, JSON.parse(Buffer.concat(chunks).toString("utf8")));
     if (result === undefined) send(404, `nothing is served at ${path}`);
     else send(200, JSON.stringify(result), "application/json");
   } catch (error) {
-    send(
-      400,
-      error instanceof SyntaxError || error instanceof TypeError ? error.message : "the review was not understood",
-    );
+    send(400, error instanceof SyntaxError || error instanceof TypeError ? error.message : "the review is invalid");
   } finally {
     share.release();
   }

@@ -11,8 +11,8 @@ export async function runBackup(input: CommandInput): Promise<number> {
   } = input;
   const dataDir = dataDirOf(input);
   if ((await readInstance(dataDir)) === undefined)
-    throw new UserError(`capstan does not run on ${dataDir}`, {
-      hint: "start it with: capstan up, name its directory with --data, or copy that while it is stopped",
+    throw new UserError(`capstan is not running on ${dataDir}`, {
+      hint: "start it with: capstan up, name its directory with --data, or copy that directory while it is stopped",
     });
   await requestBackup(dataDir, resolve(dir)).catch(withCure);
   io.out(`Backup written to ${resolve(dir)}\n`);

@@ -15,7 +15,7 @@ export const backup: CommandDefinition = {
 /** Defines `capstan restore`, which fills a new data directory from such a copy. */
 export const restore: CommandDefinition = {
   name: "restore",
-  summary: "Fill a new data directory from a backup",
+  summary: "Restore a backup into a new data directory",
   arguments: [{ name: "dir", summary: "Directory that `capstan backup` wrote", completes: "directories" }],
   options: [DATA_OPTION],
   examples: [

@@ -4,7 +4,7 @@ import { type CommandDefinition, usageError } from "../command.ts";
 export const completion: CommandDefinition = {
   name: "completion",
   summary: "Print a script that completes commands, options and names in a shell",
-  details: "What is offered comes from the definitions of the commands and from the API that is meant.",
+  details: "The candidates come from the definitions of the commands and from the selected API.",
   arguments: [{ name: "shell", summary: "Which shell", choices: ["bash", "zsh", "fish"] }],
   examples: [
     { command: "source <(capstan completion bash)", does: "in this bash; put the line into ~/.bashrc to keep it" },
@@ -23,7 +23,7 @@ export const completion: CommandDefinition = {
 /** Defines the hidden command that completion scripts call with the words typed so far; it prints the candidates for the last one. */
 export const complete: CommandDefinition = {
   name: "__complete",
-  summary: "Print what the last word can become",
+  summary: "Print the candidates for the last word",
   hidden: true,
   arguments: [{ name: "words", summary: "Words of the command line", required: false, variadic: true }],
   run: async (input) => {

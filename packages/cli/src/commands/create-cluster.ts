@@ -3,48 +3,61 @@ import { API_OPTIONS, NAMESPACE_OPTION } from "../options.ts";
 
 /** The --no-wait and --timeout flags of commands that wait for their effect. */
 export const WAIT_OPTIONS = [
-  { flags: "--no-wait", summary: "Do not wait for the end" },
+  { flags: "--no-wait", summary: "Do not wait for completion" },
   { flags: "--timeout <duration>", summary: "Wait at most this long", default: "30m" },
 ];
 
 /** Defines `capstan create cluster`, which plans a cluster from flags or questions and creates its objects. */
 export const createCluster: CommandDefinition = {
   name: "create cluster",
-  summary: "Create a cluster with a hosted control plane and workers of one or several providers",
+  summary: "Create a cluster: a control plane, hosted or on machines, and workers of one or several providers",
   details: [
-    "Each --workers is one group: name=NAME,provider=PROVIDER,replicas=N and what the provider takes. select.LABEL=VALUE chooses among",
+    "Each --workers is one group: name=NAME,provider=PROVIDER,replicas=N and the provider's own keys. select.LABEL=VALUE chooses among",
     "hosts. Providers are memory (bootSeconds=), byoh, and metal3 (image= and format=live-iso; checksum=, checksumType=).",
     "",
-    "--pool replicas=N,strategy=Cheapest|Ordered|Weighted,name=NAME makes the groups members of one WorkerPool: one count of machines over",
+    "--pool replicas=N,strategy=Cheapest|Ordered|Weighted,name=NAME makes the groups members of one WorkerPool, with one replica count for",
     "all of them. Groups then take min=, max=, cost= and weight= instead of replicas=.",
     "",
-    "Nothing is created while the control plane could not start, because its version of Kubernetes is not installed here, or while fewer",
-    "hosts are free and match than the groups ask for; --wait-for-capacity lets machines wait for hosts.",
+    "--control-plane kubeadm puts the control plane on machines of one provider: --control-plane-machines says how many (1, 3 or 5), and",
+    "--control-plane-provider where they come from, with the provider's own keys as in --workers. --endpoint is then the address of a load",
+    "balancer or virtual IP in front of them; it has to exist before the first machine.",
     "",
-    "Without a name it asks, on a terminal. Interrupted, it goes on when called again with the same name.",
+    "Refuses to create a cluster whose control plane cannot start because its Kubernetes version is not installed here, or whose groups",
+    "request more hosts than are free and match; with --wait-for-capacity, machines wait for hosts.",
+    "",
+    "Without a name it prompts for the settings, on a terminal. If interrupted, run it again with the same name to continue.",
   ].join("\n"),
   arguments: [{ name: "name", summary: "Name of the cluster", required: false }],
   options: [
     {
       flags: "--kubernetes-version <version>",
-      summary: "Version of Kubernetes (default: the newest that is installed)",
+      summary: "Kubernetes version (default: the newest installed one)",
     },
-    { flags: "--workers <group>", summary: "A group of workers; may be given several times", repeatable: true },
-    { flags: "--pool <pool>", summary: "One count of machines over all groups: a WorkerPool" },
+    { flags: "--workers <group>", summary: "Group of workers (repeatable)", repeatable: true },
+    { flags: "--pool <pool>", summary: "Make the groups members of one WorkerPool with one replica count" },
     {
       flags: "--placement <type>",
       summary: "Where the control plane runs (default: the manager's; Embedded when all workers are in memory)",
       choices: ["Process", "Pods", "Embedded"],
     },
-    { flags: "--control-plane-replicas <count>", summary: "How many kube-apiservers" },
+    { flags: "--control-plane <type>", summary: "hosted (default), or kubeadm: on machines" },
+    { flags: "--control-plane-replicas <count>", summary: "Number of kube-apiservers of a hosted control plane" },
+    { flags: "--control-plane-machines <count>", summary: "Number of control plane machines: 1, 3 or 5 (default: 1)" },
+    {
+      flags: "--control-plane-provider <provider>",
+      summary: "Provider of the control plane machines, as PROVIDER[,select.LABEL=VALUE][,KEY=VALUE]",
+    },
     {
       flags: "--endpoint <host:port>",
       summary: "Address of the new cluster's API (default: chosen by the control plane)",
     },
-    { flags: "--pod-cidr <cidrs>", summary: "Addresses of pods", default: "10.244.0.0/16" },
-    { flags: "--service-cidr <cidrs>", summary: "Addresses of Services", default: "10.96.0.0/16" },
-    { flags: "--label <key=value>", summary: "Label of the Cluster; may be given several times", repeatable: true },
-    { flags: "--dry-run [mode]", summary: "Show what would be made: client (default) or server, which checks it too" },
+    { flags: "--pod-cidr <cidrs>", summary: "CIDRs of pods", default: "10.244.0.0/16" },
+    { flags: "--service-cidr <cidrs>", summary: "CIDRs of Services", default: "10.96.0.0/16" },
+    { flags: "--label <key=value>", summary: "Label of the Cluster (repeatable)", repeatable: true },
+    {
+      flags: "--dry-run [mode]",
+      summary: "Print the objects without creating them: client (default), or server, which validates them too",
+    },
     { flags: "-o, --output <format>", summary: "With --dry-run: yaml, json or name" },
     {
       flags: "--wait-for-capacity",
@@ -59,12 +72,17 @@ export const createCluster: CommandDefinition = {
     {
       command:
         "capstan create cluster c1 --workers name=own,provider=byoh,replicas=2 --workers name=metal,provider=metal3,replicas=2,image=http://images/node.iso,format=live-iso",
-      does: "own hosts and bare metal in one cluster",
+      does: "your own hosts and bare metal in one cluster",
     },
     {
       command:
         "capstan create cluster c1 --pool replicas=4 --workers name=own,provider=byoh,max=2,cost=0.10 --workers name=cloud,provider=memory,cost=0.50",
-      does: "own hosts first, and what does not fit elsewhere",
+      does: "your own hosts first, then the other group",
+    },
+    {
+      command:
+        "capstan create cluster c1 --control-plane kubeadm --control-plane-machines 3 --control-plane-provider byoh --endpoint 10.0.0.10:6443 --workers provider=byoh,replicas=2",
+      does: "a control plane on three of your own hosts, behind a virtual IP",
     },
     {
       command: "capstan create cluster c1 --workers provider=byoh,select.rack=1 --dry-run -o yaml",

@@ -6,13 +6,13 @@ import { dataDirOf } from "../options.ts";
 export async function runDashboard(input: CommandInput): Promise<number> {
   const dataDir = dataDirOf(input);
   if ((await readInstance(dataDir)) === undefined)
-    throw new UserError(`capstan does not run on ${dataDir}`, {
+    throw new UserError(`capstan is not running on ${dataDir}`, {
       hint: "start it with: capstan up, or name its directory with --data",
     });
   const link = await requestSignInLink(dataDir);
   if (link === undefined)
     throw new UserError("this instance serves no dashboard", { hint: "start it without --dashboard off" });
   input.io.out(`${link}\n`);
-  input.io.err("The link works once and for an hour, with the rights of the kubeconfig.\n");
+  input.io.err("The link works once, within an hour, with the permissions of the kubeconfig.\n");
   return 0;
 }

@@ -1,16 +1,17 @@
 import { type Clock, findCondition, isReason, sleep } from "@capstan/apimachinery";
 import { CLUSTER_NAME_LABEL, conditionsOf } from "@capstan/capi";
 import type { Client, KindRef } from "@capstan/runtime";
-import { type ApiTarget, clockOf } from "../api-target.ts";
-import { readClusterTree } from "../cluster-tree.ts";
 import { type CommandInput, type CommandIo, INTERRUPTED, UserError, usageError } from "../command.ts";
+import { type ApiTarget, clockOf } from "../context/api-target.ts";
+import { clusterNames, noSuchCluster, withTarget } from "../context/with-cluster.ts";
 import { durationMs } from "../duration.ts";
-import { explainWait } from "../explain-wait.ts";
-import { Cluster } from "../kinds.ts";
-import { LiveText } from "../live-text.ts";
-import { resourceTypes } from "../resource-types.ts";
-import type { TreeObject } from "../tree-object.ts";
-import { clusterNames, noSuchCluster, withTarget } from "../with-cluster.ts";
+import { printWaitReason } from "../explain/wait-reason.ts";
+import { Cluster } from "../kinds/kinds.ts";
+import { resourceTypes } from "../kinds/resource-types.ts";
+import { LiveText } from "../output/live-text.ts";
+import { providersOf } from "../providers.ts";
+import { readClusterTree } from "../tree/cluster-tree.ts";
+import type { TreeObject } from "../tree/tree-object.ts";
 
 const LOOK_MS = 500;
 
@@ -19,13 +20,16 @@ export function runDeleteCluster(input: CommandInput): Promise<number> {
   return withTarget(input, async (target) => {
     const { namespace, name } = clusterNames(input);
     const { io } = input;
-    const tree = await readClusterTree(target.client, namespace, name, { nowMs: clockOf(input).now() });
+    const tree = await readClusterTree(target.client, namespace, name, {
+      nowMs: clockOf(input).now(),
+      providers: await providersOf(input),
+    });
     if (tree === undefined) {
       if (input.options["ignoreNotFound"] === true) return 0;
       throw noSuchCluster(target, namespace, name);
     }
     const kinds = await clusterKinds(target.client);
-    if (tree.deleting) io.err(`cluster ${namespace}/${name} is being deleted already; going on\n`);
+    if (tree.deleting) io.err(`cluster ${namespace}/${name} is already being deleted; continuing\n`);
     else {
       await confirm(input, target, tree);
       io.err(`Deleting cluster ${namespace}/${name} in ${target.description}\n`);
@@ -46,7 +50,9 @@ async function confirm(input: CommandInput, target: ApiTarget, tree: TreeObject)
   if (input.options["yes"] === true) return;
   if (!io.interactive || io.ask === undefined)
     throw usageError(`deleting cluster ${namespace}/${name} needs a confirmation`, "add --yes");
-  io.err(`Cluster ${namespace}/${name} in ${target.description} goes with all its data and ${summary(tree)}.\n`);
+  io.err(
+    `Cluster ${namespace}/${name} in ${target.description} will be deleted with all its data and ${summary(tree)}.\n`,
+  );
   const answer = await io.ask(`Type its name to delete it: `);
   if (answer.trim() !== name) throw new UserError("nothing was deleted: the name does not match");
 }
@@ -54,7 +60,7 @@ async function confirm(input: CommandInput, target: ApiTarget, tree: TreeObject)
 function summary(tree: TreeObject): string {
   const counted = new Map<string, number>();
   const visit = (node: TreeObject): void => {
-    // Hosts are given back, not deleted.
+    // Hosts are released, not deleted.
     if (!["MachineInfrastructure", "BootstrapConfig", "Host"].includes(node.role ?? ""))
       counted.set(node.kind, (counted.get(node.kind) ?? 0) + 1);
     node.children.forEach(visit);
@@ -91,35 +97,31 @@ async function waitUntilGone(input: CommandInput, target: ApiTarget, kinds: read
     const seconds = ((clock.monotonic() - started) / 1000).toFixed(0);
     if (left.size === 0) {
       progress.end();
-      io.out(`cluster/${name} is gone after ${seconds} s\n`);
+      io.out(`cluster/${name} is deleted after ${seconds} s\n`);
       return 0;
     }
     progress.show(`left: ${listKinds(left)}`, await waitsFor(target.client, namespace, name));
     if (clock.monotonic() - started >= timeoutMs) {
       progress.end();
-      explainWait(
-        io,
-        await readClusterTree(target.client, namespace, name, { nowMs: clock.now() }),
-        namespace,
-        clock.now(),
-      );
+      const options = { nowMs: clock.now(), providers: await providersOf(input) };
+      printWaitReason(io, await readClusterTree(target.client, namespace, name, options), { ...options, namespace });
       throw new UserError(
-        `of cluster ${namespace}/${name} there is still left after ${seconds} s: ${listKinds(left)}`,
+        `cluster ${namespace}/${name} is not deleted after ${seconds} s; what is left: ${listKinds(left)}`,
         {
-          hint: `the deletion goes on; watch it with the same command, or ask: capstan why ${name} -n ${namespace}`,
+          hint: `the deletion continues; watch it with the same command, or see the cause: capstan why ${name} -n ${namespace}`,
         },
       );
     }
     await sleep(clock, LOOK_MS, signal).catch(() => undefined);
     if (signal?.aborted === true) {
       progress.end();
-      io.err("Interrupted. The deletion goes on; the same command watches it again.\n");
+      io.err("Interrupted. The deletion continues; watch it again with the same command.\n");
       return INTERRUPTED;
     }
   }
 }
 
-/** What the Cluster says it waits for. */
+/** What the Cluster reports that it is waiting for. */
 async function waitsFor(client: Client, namespace: string, name: string): Promise<string> {
   const cluster = await client.get(Cluster, { namespace, name });
   const deleting = cluster === undefined ? undefined : findCondition(conditionsOf(cluster), "Deleting");
@@ -138,7 +140,7 @@ async function remaining(
   await Promise.all(
     kinds.map(async (kind) => {
       const labelSelector = `${CLUSTER_NAME_LABEL}=${name}`;
-      // A kind may be taken away while we look.
+      // A kind may be removed while we list.
       const found = await client.list(kind, { namespace, labelSelector }).catch((error: unknown) => {
         if (isReason(error, "NotFound", "Forbidden", "MethodNotAllowed")) return { items: [] };
         throw error;

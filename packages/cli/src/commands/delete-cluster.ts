@@ -7,11 +7,11 @@ export const deleteCluster: CommandDefinition = {
   name: "delete cluster",
   summary: "Delete a cluster with its control plane, workers and infrastructure",
   details:
-    "Asks for the cluster's name unless --yes. Ends when nothing of the cluster is left. Interrupted, the deletion goes on; the same command watches it again.",
+    "Asks for the cluster's name unless --yes is given. Exits when no object of the cluster is left. If interrupted, the deletion continues; watch it again with the same command.",
   arguments: [CLUSTER_ARGUMENT],
   options: [
-    { flags: "-y, --yes", summary: "Do not ask" },
-    { flags: "--ignore-not-found", summary: "A cluster that is not there is no error" },
+    { flags: "-y, --yes", summary: "Do not ask for confirmation" },
+    { flags: "--ignore-not-found", summary: "Succeed if the cluster does not exist" },
     ...WAIT_OPTIONS,
     ...CLUSTER_OPTIONS,
   ],

@@ -1,25 +1,9 @@
-import { simulatedFault, simulatedHealth } from "@capstan/capi";
+import { hostKinds, simulatedHost } from "@capstan/capi";
 import { kindRef } from "@capstan/runtime";
 import { type CommandInput, UserError } from "../command.ts";
+import { withTarget } from "../context/with-cluster.ts";
 import { namespaceOf } from "../options.ts";
-import { withTarget } from "../with-cluster.ts";
-
-const HOST_KINDS = [
-  kindRef({
-    group: "infrastructure.cluster.x-k8s.io",
-    version: "v1beta2",
-    kind: "ByoHost",
-    plural: "byohosts",
-    namespaced: true,
-  }),
-  kindRef({
-    group: "metal3.io",
-    version: "v1alpha1",
-    kind: "BareMetalHost",
-    plural: "baremetalhosts",
-    namespaced: true,
-  }),
-];
+import { providersOf } from "../providers.ts";
 
 /** Runs `capstan demo break` and `capstan demo repair`: sets or clears a simulated fault on a host; refuses real hosts. */
 export function runBreak(input: CommandInput, broken: boolean): Promise<number> {
@@ -27,20 +11,23 @@ export function runBreak(input: CommandInput, broken: boolean): Promise<number> 
     const { client } = target;
     const namespace = namespaceOf(input);
     const [name = "own-1"] = input.arguments;
-    for (const kind of HOST_KINDS) {
+    const providers = await providersOf(input);
+    const hosts = hostKinds(providers);
+    for (const kind of hosts.map((host) => kindRef({ ...host, namespaced: true }))) {
       const host = await client.get(kind, { namespace, name });
       if (host === undefined) continue;
-      if (simulatedHealth({ ...host, kind: kind.kind }) === undefined)
-        throw new UserError(`${kind.kind} ${name} is a real host and is not broken on request`, {
-          hint: "the demo's hosts come with: capstan up --demo",
+      const simulated = simulatedHost({ ...host, kind: kind.kind }, providers, broken);
+      if (simulated === undefined)
+        throw new UserError(`${kind.kind} ${name} is a real host; only hosts in memory can be broken`, {
+          hint: "create the demo's hosts with: capstan up --demo",
         });
       input.io.err(`In ${target.description}\n`);
-      await client.patch({ kind, namespace, name }, simulatedFault(kind.kind, broken));
+      await client.patch({ kind, namespace, name }, simulated.change);
       input.io.out(`${kind.kind.toLowerCase()}/${name} ${broken ? "broken" : "repaired"}\n`);
       return 0;
     }
     throw new UserError(`there is no host ${namespace}/${name}`, {
-      hint: "see them with: capstan get byohosts,baremetalhosts; the demo's hosts come with: capstan up --demo",
+      hint: `see them with: capstan get ${hosts.map(({ plural }) => plural).join(",")}; create the demo's hosts with: capstan up --demo`,
     });
   });
 }

@@ -7,9 +7,9 @@ const OPTIONS = [NAMESPACE_OPTION, ...API_OPTIONS];
 /** Defines `capstan demo break`, which makes a simulated host fail. */
 export const demoBreak: CommandDefinition = {
   name: "demo break",
-  summary: "Let a host in memory die, to see what happens",
+  summary: "Break a host in memory, to see what happens",
   details:
-    "An own host falls silent, its Node too (annotation memory.capstan.dev/agent: dead). The management controller of a bare-metal host stops answering (annotation memory.capstan.dev/faults: unreachable). Real hosts are refused.",
+    "One of your own hosts stops reporting, and so does its Node (annotation memory.capstan.dev/agent: dead). The management controller of a bare-metal host stops answering (annotation memory.capstan.dev/faults: unreachable). Real hosts are refused.",
   arguments: [HOST],
   options: OPTIONS,
   examples: [{ command: "capstan demo break own-1 && capstan why demo", does: "break a host and see why" }],
@@ -19,7 +19,7 @@ export const demoBreak: CommandDefinition = {
 /** Defines `capstan demo repair`, which clears the fault that `capstan demo break` injected. */
 export const demoRepair: CommandDefinition = {
   name: "demo repair",
-  summary: "Bring a broken host in memory back",
+  summary: "Repair a broken host in memory",
   arguments: [HOST],
   options: OPTIONS,
   run: async (input) => (await import("./demo.run.ts")).runBreak(input, false),

@@ -6,12 +6,17 @@ export const describeCluster: CommandDefinition = {
   name: "describe cluster",
   summary: "Show a cluster with its control plane, infrastructure and workers as a tree",
   details:
-    "Equal machines are shown as one line, parts of a machine only where something is wrong; --grouping=false and --echo show all.",
+    "Identical machines are grouped into one line, and the parts of a machine are shown only if something is wrong; --grouping=false and --echo show all.",
   arguments: [CLUSTER_ARGUMENT],
   options: [
-    { flags: "-w, --watch", summary: "Show it again whenever something changed, until Ctrl-C" },
-    { flags: "--echo", summary: "Show the parts of machines even when all is well with them" },
-    { flags: "--grouping <mode>", summary: "Show equal machines as one", default: "true", choices: ["true", "false"] },
+    { flags: "-w, --watch", summary: "Refresh the output on every change, until Ctrl-C" },
+    { flags: "--echo", summary: "Show the parts of healthy machines too" },
+    {
+      flags: "--grouping <mode>",
+      summary: "Group identical machines into one line",
+      default: "true",
+      choices: ["true", "false"],
+    },
     {
       flags: "--show-conditions <what>",
       summary: "Show all conditions of: all, KIND, KIND/NAME, or a list of these",

@@ -1,14 +1,15 @@
 import { formatAge, type KubeObject } from "@capstan/apimachinery";
 import { kindRef } from "@capstan/runtime";
-import { type ApiTarget, clockOf } from "../api-target.ts";
-import { readClusterTree } from "../cluster-tree.ts";
 import { type CommandInput, INTERRUPTED, usageError } from "../command.ts";
-import { Cluster } from "../kinds.ts";
+import { type ApiTarget, clockOf } from "../context/api-target.ts";
+import { clusterNames, noSuchCluster, withTarget } from "../context/with-cluster.ts";
+import { Cluster } from "../kinds/kinds.ts";
 import { textOption } from "../options.ts";
-import { parseOutput } from "../output.ts";
-import { columns, columnWidths } from "../table.ts";
-import type { TreeObject } from "../tree-object.ts";
-import { clusterNames, noSuchCluster, withTarget } from "../with-cluster.ts";
+import { parseOutput } from "../output/output.ts";
+import { columns, columnWidths } from "../output/table.ts";
+import { providersOf } from "../providers.ts";
+import { readClusterTree, type TreeOptions } from "../tree/cluster-tree.ts";
+import type { TreeObject } from "../tree/tree-object.ts";
 
 interface Event extends KubeObject {
   type?: string;
@@ -31,8 +32,8 @@ export function runEvents(input: CommandInput): Promise<number> {
   if (format.type === "name") throw usageError("-o: json or yaml");
   return withTarget(input, async (target) => {
     const { namespace, name } = clusterNames(input);
-    const nowMs = clockOf(input).now();
-    let parts = await partsOf(target, namespace, name, nowMs);
+    const options = { nowMs: clockOf(input).now(), providers: await providersOf(input) };
+    let parts = await partsOf(target, namespace, name, options);
     if (parts === undefined) throw noSuchCluster(target, namespace, name);
     const types = textOption(input, "types")?.split(",");
     const concerns = (event: Event): boolean =>
@@ -53,8 +54,8 @@ export function runEvents(input: CommandInput): Promise<number> {
     const signal = input.io.interrupted?.();
     for await (const { type, object } of target.client.watch(Event, { namespace, resourceVersion }, signal)) {
       if (type !== "ADDED" && type !== "MODIFIED") continue;
-      // A part that came since is known from now on.
-      if (!concerns(object)) parts = (await partsOf(target, namespace, name, nowMs)) ?? parts;
+      // Includes parts that were created since the last poll.
+      if (!concerns(object)) parts = (await partsOf(target, namespace, name, options)) ?? parts;
       if (concerns(object)) input.io.out(`${columns([row(object)], widths).join("\n")}\n`);
     }
     return signal?.aborted === true ? INTERRUPTED : 0;
@@ -66,9 +67,9 @@ async function partsOf(
   target: ApiTarget,
   namespace: string,
   name: string,
-  nowMs: number,
+  options: TreeOptions,
 ): Promise<Set<string> | undefined> {
-  const tree = await readClusterTree(target.client, namespace, name, { machineSets: true, nowMs });
+  const tree = await readClusterTree(target.client, namespace, name, { ...options, machineSets: true });
   if (tree === undefined) return undefined;
   const parts = new Set<string>([`${Cluster.kind}/${name}`]);
   const visit = (node: TreeObject): void => {

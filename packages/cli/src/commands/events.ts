@@ -7,11 +7,11 @@ export const events: CommandDefinition = {
   summary: "Show what happened to a cluster and its parts, oldest first",
   arguments: [CLUSTER_ARGUMENT],
   options: [
-    { flags: "-w, --watch", summary: "Go on with what happens next" },
-    { flags: "--types <types>", summary: "Only these: Normal, Warning" },
+    { flags: "-w, --watch", summary: "After listing, watch for new events" },
+    { flags: "--types <types>", summary: "Types of events to show: Normal, Warning" },
     { flags: "-o, --output <format>", summary: "json or yaml" },
     ...CLUSTER_OPTIONS,
   ],
-  examples: [{ command: "capstan events demo --types Warning", does: "what went wrong lately" }],
+  examples: [{ command: "capstan events demo --types Warning", does: "recent problems" }],
   run: async (input) => (await import("./events.run.ts")).runEvents(input),
 };

@@ -1,13 +1,13 @@
-import { readFile, writeFile } from "node:fs/promises";
-import { parseYamlDocuments, toGoYaml, type Unstructured } from "@capstan/apimachinery";
-import { readText } from "@capstan/apimachinery/foreign";
-import { builtInTemplate, ConfigMap, type ProviderName } from "@capstan/capi";
+import { writeFile } from "node:fs/promises";
+import type { Unstructured } from "@capstan/apimachinery";
+import { builtInTemplate, ConfigMap, templateFlavors, workerOptions } from "@capstan/capi";
 import { type CommandInput, UserError, usageError } from "../command.ts";
+import { withTarget } from "../context/with-cluster.ts";
+import { documentsOf, joinYaml, readSource } from "../manifests.ts";
 import { textOption } from "../options.ts";
-
+import { providersOf } from "../providers.ts";
 import { fillTemplate, type LookUp, templateVariables } from "../template/process.ts";
 import { variableValues } from "../template/variables.ts";
-import { withTarget } from "../with-cluster.ts";
 
 /** Runs `capstan generate yaml`: substitutes the variables of a template, or lists them. */
 export async function runGenerateYaml(input: CommandInput): Promise<number> {
@@ -66,67 +66,46 @@ async function clusterTemplate(input: CommandInput, namespace: string): Promise<
   const given = [from, map, provider].filter((source) => source !== undefined);
   if (given.length !== 1)
     throw usageError(
-      given.length === 0 ? "no template is named" : "several templates are named",
+      given.length === 0 ? "no template is given" : "several templates are given",
       "one of: -i PROVIDER, --from FILE|URL|-, --from-config-map NAME",
     );
+  if (provider === undefined && textOption(input, "flavor") !== undefined)
+    throw usageError("--flavor is of a provider's template", "name the provider with -i");
   if (from !== undefined) return await readSource(input, from);
-  if (provider !== undefined) return builtInTemplate(provider as ProviderName);
+  if (provider !== undefined) {
+    const providers = await providersOf(input);
+    const offered = [...workerOptions(providers).keys()];
+    if (!offered.includes(provider))
+      throw usageError(`-i: no provider ${provider}`, `providers are: ${offered.join(", ")}`);
+    const flavor = textOption(input, "flavor");
+    const template = builtInTemplate(provider, providers, flavor);
+    if (template === undefined)
+      throw usageError(
+        `--flavor: ${provider} has no flavor ${flavor}`,
+        `flavors are: ${templateFlavors(provider, providers).join(", ")}`,
+      );
+    return template;
+  }
   return await withTarget(input, async ({ client }) => {
     const key = { namespace: textOption(input, "fromConfigMapNamespace") ?? namespace, name: map ?? "" };
     const object = (await client.get(ConfigMap, key)) as { data?: Record<string, string> } | undefined;
     const text = object?.data?.[textOption(input, "fromConfigMapKey") ?? "template"];
     if (text === undefined)
-      throw new UserError(`ConfigMap ${key.namespace}/${key.name} is not there or has no such key`, {
+      throw new UserError(`ConfigMap ${key.namespace}/${key.name} does not exist or has no such key`, {
         hint: "name it with --from-config-map-namespace and --from-config-map-key",
       });
     return text;
   });
 }
 
-async function readSource(input: CommandInput, source: string): Promise<string> {
-  if (source === "-") {
-    if (input.io.stdin === undefined) throw usageError("standard input cannot be read", "--from FILE");
-    return await input.io.stdin();
-  }
-  if (/^https?:\/\//.test(source)) return await download(source);
-  return await readFile(source, "utf8").catch((error: unknown) => {
-    throw new UserError(`${source} cannot be read: ${error instanceof Error ? error.message : String(error)}`);
-  });
-}
-
-const MAX_TEMPLATE = 16 * 1024 * 1024;
-
-/** GitHub's page of a file is not the file, so the raw file is downloaded instead. */
-async function download(address: string): Promise<string> {
-  const blob = /^https:\/\/github\.com\/([^/]+\/[^/]+)\/blob\/(.+)$/.exec(address);
-  const url = blob === null ? address : `https://raw.githubusercontent.com/${blob[1]}/${blob[2]}`;
-  const response = await fetch(url).catch((error: unknown) => {
-    throw new UserError(`${url} cannot be read: ${error instanceof Error ? error.message : String(error)}`);
-  });
-  if (!response.ok) throw new UserError(`${url} answers ${response.status}`);
-  return response.body === null ? "" : await readText(response.body, MAX_TEMPLATE, url);
-}
-
-function documentsOf(text: string): Unstructured[] {
-  return parseYamlDocuments(text).flatMap((document) => {
-    const object = document as Unstructured & { items?: Unstructured[] };
-    return object.kind === "List" && Array.isArray(object.items) ? object.items : [object];
-  });
-}
-
 const CLUSTER_SCOPED =
   /^(Namespace|Node|PersistentVolume|PodSecurityPolicy|CertificateSigningRequest|MutatingWebhookConfiguration|ValidatingWebhookConfiguration|CustomResourceDefinition|StorageClass|VolumeAttachment|PriorityClass|ClusterRole|ClusterRoleBinding|APIService|ClusterIssuer|RuntimeClass|IngressClass)$/;
 
-/** All objects of a cluster live in one namespace: `move` and many controllers count on it. */
+/** All objects of a cluster live in one namespace: `move` and many controllers rely on it. */
 function inNamespace(object: Unstructured, namespace: string): Unstructured {
   if (object.kind === "Namespace") return { ...object, metadata: { ...object.metadata, name: namespace } };
   if (CLUSTER_SCOPED.test(object.kind)) return object;
   return { ...object, metadata: { ...object.metadata, namespace } };
-}
-
-/** As clusterctl joins documents. */
-function joinYaml(objects: readonly Unstructured[]): string {
-  return objects.map((object) => toGoYaml(object)).join("---\n");
 }
 
 function variableList(template: string, lookUp: LookUp, known: readonly string[]): string {

@@ -2,7 +2,7 @@ import type { CommandDefinition, OptionDefinition } from "../command.ts";
 import { API_OPTIONS } from "../options.ts";
 
 const TEMPLATE_OPTIONS: OptionDefinition[] = [
-  { flags: "--list-variables", summary: "Print the variables of the template instead" },
+  { flags: "--list-variables", summary: "Print the template's variables instead of the manifests" },
   {
     flags: "--config <file>",
     summary: "File with values of variables (default: $XDG_CONFIG_HOME/cluster-api/clusterctl.yaml)",
@@ -20,9 +20,9 @@ export const generateCluster: CommandDefinition = {
   options: [
     {
       flags: "-i, --infrastructure <provider>",
-      summary: "Provider whose template is taken",
-      choices: ["memory", "byoh", "metal3"],
+      summary: "Provider whose template to use",
     },
+    { flags: "-f, --flavor <name>", summary: "Which template of the provider, where it has several" },
     { flags: "--from <source>", summary: "Template: a file, a URL, or - for standard input", completes: "files" },
     { flags: "--from-config-map <name>", summary: "Template: a ConfigMap of the management cluster" },
     { flags: "--from-config-map-namespace <name>", summary: "Its namespace (default: that of the cluster)" },
@@ -38,10 +38,13 @@ export const generateCluster: CommandDefinition = {
   examples: [
     {
       command:
-        "capstan generate cluster c1 -i byoh --kubernetes-version v1.34.4 --worker-machine-count 2 | kubectl apply -f -",
-      does: "a cluster on hosts of your own",
+        "capstan generate cluster c1 -i byoh --kubernetes-version v1.37.1 --worker-machine-count 2 | kubectl apply -f -",
+      does: "a cluster on your own hosts",
     },
-    { command: "capstan generate cluster c1 --from template.yaml --list-variables", does: "what a template asks for" },
+    {
+      command: "capstan generate cluster c1 --from template.yaml --list-variables",
+      does: "the variables of a template",
+    },
   ],
   run: async (input) => (await import("./generate.run.ts")).runGenerateCluster(input),
 };
@@ -49,7 +52,7 @@ export const generateCluster: CommandDefinition = {
 /** Defines `capstan generate yaml`, the counterpart of `clusterctl generate yaml`. */
 export const generateYaml: CommandDefinition = {
   name: "generate yaml",
-  summary: "Fill any template, with clusterctl's variables and functions",
+  summary: "Process any template, with clusterctl's variables and functions",
   options: [
     {
       flags: "--from <source>",
@@ -59,6 +62,8 @@ export const generateYaml: CommandDefinition = {
     },
     ...TEMPLATE_OPTIONS,
   ],
-  examples: [{ command: "cat template.yaml | NAME=c1 capstan generate yaml", does: "fill one from standard input" }],
+  examples: [
+    { command: "cat template.yaml | NAME=c1 capstan generate yaml", does: "process a template from standard input" },
+  ],
   run: async (input) => (await import("./generate.run.ts")).runGenerateYaml(input),
 };

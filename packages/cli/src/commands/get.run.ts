@@ -1,12 +1,12 @@
 import { isObject } from "@capstan/apimachinery";
 import { resourcePath } from "@capstan/runtime";
-import { type ApiTarget, clockOf } from "../api-target.ts";
 import { type CommandInput, INTERRUPTED, usageError } from "../command.ts";
+import { type ApiTarget, clockOf } from "../context/api-target.ts";
+import { withTarget } from "../context/with-cluster.ts";
+import { findType, type ResourceType } from "../kinds/resource-types.ts";
 import { namespaceOf, textOption } from "../options.ts";
-import { type OutputFormat, parseOutput } from "../output.ts";
-import { findType, type ResourceType } from "../resource-types.ts";
-import { columns, columnWidths } from "../table.ts";
-import { withTarget } from "../with-cluster.ts";
+import { type OutputFormat, parseOutput } from "../output/output.ts";
+import { columns, columnWidths } from "../output/table.ts";
 
 const TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io,application/json";
 
@@ -114,7 +114,7 @@ async function printValues(
   return 0;
 }
 
-/** Who owns which field is noise to nearly every reader; kubectl leaves it out too. */
+/** Managed fields are noise to nearly every reader; kubectl leaves them out too. */
 function withoutManagedFields(object: unknown): unknown {
   if (!isObject(object) || !isObject(object["metadata"])) return object;
   const { managedFields: _, ...metadata } = object["metadata"];
@@ -171,9 +171,15 @@ async function withStates(
 ): Promise<Table> {
   const isCluster = type.group === "cluster.x-k8s.io" && type.kind === "Cluster";
   if (!isCluster || format.type === "name" || table.rows.length === 0) return table;
-  // Loaded only here: other kinds need nothing of what decides states.
-  const { readClusterStates } = await import("../cluster-states.ts");
-  const states = await readClusterStates(target.client, namespace, clockOf(input).now());
+  // Loaded only here, because other kinds do not need the code that determines states.
+  const [{ readClusterStates }, { providersOf }] = await Promise.all([
+    import("../kinds/cluster-states.ts"),
+    import("../providers.ts"),
+  ]);
+  const states = await readClusterStates(target.client, namespace, {
+    nowMs: clockOf(input).now(),
+    providers: await providersOf(input),
+  });
   const textFor = (row: Table["rows"][number]): string => {
     const key = `${row.object?.metadata?.namespace ?? namespace ?? ""}/${row.object?.metadata?.name ?? name ?? ""}`;
     return states.get(key) ?? "";

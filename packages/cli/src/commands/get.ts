@@ -18,13 +18,13 @@ export const get: CommandDefinition = {
       flags: "-o, --output <format>",
       summary: "json, yaml, wide, name, jsonpath=TEMPLATE or custom-columns=HEADER:PATH,…",
     },
-    { flags: "-w, --watch", summary: "Go on with the changes as they happen" },
-    { flags: "--no-headers", summary: "Leave the headers out" },
-    { flags: "--ignore-not-found", summary: "An object that is not there is no error" },
+    { flags: "-w, --watch", summary: "After listing, watch for changes" },
+    { flags: "--no-headers", summary: "Do not print headers" },
+    { flags: "--ignore-not-found", summary: "Succeed if the object does not exist" },
     ...API_OPTIONS,
   ],
   examples: [
-    { command: "capstan get clusters -A", does: "every cluster there is" },
+    { command: "capstan get clusters -A", does: "all clusters" },
     {
       command: "capstan get machines -l cluster.x-k8s.io/cluster-name=demo -w",
       does: "machines of demo as they change",

@@ -2,10 +2,10 @@ import { sleep, systemClock } from "@capstan/apimachinery";
 import { ConfigMap } from "@capstan/capi";
 import { ByoHost, hostLogName } from "@capstan/host-agent";
 import { type CommandInput, UserError } from "../command.ts";
-import { withTarget } from "../with-cluster.ts";
+import { withTarget } from "../context/with-cluster.ts";
 
 const FOLLOW_MS = 1_000;
-/** As much of a log as is found in it only once. */
+/** The length of a log's tail that is assumed to occur only once in it. */
 const ENOUGH = 4096;
 
 /** Runs `capstan host logs`: prints the log that the host's agent publishes in a ConfigMap, and follows it with --follow. */
@@ -24,12 +24,12 @@ export function runHostLogs(input: CommandInput): Promise<number> {
       if (input.options["follow"] !== true) break;
       await sleep(systemClock, FOLLOW_MS);
     }
-    if (shown === "") input.io.err("Nothing was run on this host yet.\n");
+    if (shown === "") input.io.err("Nothing has run on this host yet.\n");
     return 0;
   });
 }
 
-/** What came since. A long log loses its beginning, so that what was shown last is looked for. */
+/** What was appended since. A long log loses its beginning, so this searches for the text that was shown last. */
 function newPart(shown: string, text: string): string {
   if (text.startsWith(shown)) return text.slice(shown.length);
   const last = shown.slice(-ENOUGH);

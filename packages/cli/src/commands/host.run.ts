@@ -1,19 +1,11 @@
 import { formatAge, systemClock, systemRandom } from "@capstan/apimachinery";
 import { hostTrouble } from "@capstan/capi";
-import {
-  ByoHost,
-  byoHost,
-  enrolmentLine,
-  enrolmentRoles,
-  enrolmentSecret,
-  hostRights,
-  newEnrolmentToken,
-} from "@capstan/host-agent";
-import { clockOf } from "../api-target.ts";
+import { ByoHost, enrolmentLine, hostRights, offerEnrolment } from "@capstan/host-agent";
 import { type CommandInput, UserError } from "../command.ts";
+import { clockOf } from "../context/api-target.ts";
+import { withTarget } from "../context/with-cluster.ts";
 import { enrolOverSsh } from "../host-ssh.ts";
-import { renderTable } from "../table.ts";
-import { withTarget } from "../with-cluster.ts";
+import { renderTable } from "../output/table.ts";
 
 const LOOPBACK = /^(localhost|127\.[\d.]+|\[::1\])$/;
 
@@ -29,14 +21,9 @@ export function runHostAdd(input: CommandInput): Promise<number> {
       });
     const { ssh, sshArgs, agent } = options;
     if (typeof ssh === "string") io.err(`In ${target.description}\n`);
-    const token = newEnrolmentToken(systemRandom);
-    const known = await target.client.get(ByoHost, { namespace, name });
-    const wanted = byoHost(namespace, name, parseLabels(options["labels"]));
-    // What an earlier host of that name has left behind must not be the new one's; the manager gives rights when it enrols.
-    for (const right of known === undefined ? hostRights(wanted, []) : []) await target.client.delete(right);
-    for (const role of enrolmentRoles()) await target.client.apply(role);
-    const host = await target.client.apply(wanted);
-    await target.client.apply(enrolmentSecret(token, host, systemClock));
+    const deps = { clock: systemClock, random: systemRandom };
+    const labels = parseLabels(options["labels"]);
+    const token = await offerEnrolment(target.client, { namespace, name, labels }, deps);
     const server = typeof options["server"] === "string" ? options["server"] : target.server;
     const line = enrolmentLine({ server, caPem: target.caPem, namespace, name, token });
     if (options["server"] === undefined && LOOPBACK.test(new URL(server).hostname))
@@ -55,7 +42,7 @@ export function runHostAdd(input: CommandInput): Promise<number> {
       return 0;
     }
     io.err(
-      `Host ${namespace}/${name} is known at ${target.description}. Run on the host, as root (with Node: node capstan-host-agent.cjs …):\n\n`,
+      `Host ${namespace}/${name} is registered in ${target.description}. Run on the host, as root (with Node: node capstan-host-agent.cjs …):\n\n`,
     );
     io.out(`./capstan-host-agent --service --enrol ${line}\n`);
     return 0;

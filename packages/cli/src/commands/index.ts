@@ -1,6 +1,8 @@
 import type { CommandDefinition } from "../command.ts";
 import { backup, restore } from "./backup.ts";
+import { backupCreate, backupList, backupRestore, recover } from "./cluster-backup.ts";
 import { complete, completion } from "./completion.ts";
+import { convert } from "./convert.ts";
 import { createCluster } from "./create-cluster.ts";
 import { dashboard } from "./dashboard.ts";
 import { deleteCluster } from "./delete-cluster.ts";
@@ -14,6 +16,7 @@ import { kubeconfig } from "./kubeconfig.ts";
 import { kubernetesInstall, kubernetesList, kubernetesRemove } from "./kubernetes.ts";
 import { logs } from "./logs.ts";
 import { manager } from "./manager.ts";
+import { nodeImageBuild } from "./node-image.ts";
 import { pause, resume } from "./pause.ts";
 import { retryWorkerPool } from "./retry.ts";
 import { scale } from "./scale.ts";
@@ -25,15 +28,17 @@ import { why } from "./why.ts";
 
 /** Describes the groups of commands that share their first word, such as `host`. */
 export const GROUPS: Readonly<Record<string, string>> = {
+  backup: "Back up the management plane, or the etcd of one cluster",
   create: "Create a cluster",
-  delete: "Delete a cluster and everything it is made of",
+  delete: "Delete a cluster and all its objects",
   demo: "Break and repair the hosts of `capstan up --demo`",
   describe: "Show a cluster and all its parts",
-  generate: "Make manifests from templates",
-  host: "Hosts of your own",
-  kubernetes: "Kubernetes programs on this machine",
-  retry: "Try again at once what waits",
-  upgrade: "Bring clusters to a newer Kubernetes",
+  generate: "Generate manifests from templates",
+  host: "Manage your own hosts",
+  kubernetes: "Manage Kubernetes programs on this machine",
+  "node-image": "Build images of machines that are pods",
+  retry: "Retry immediately instead of waiting for a back-off",
+  upgrade: "Upgrade clusters to a newer Kubernetes version",
 };
 
 /** Every command, in the order help shows them. */
@@ -58,6 +63,7 @@ export const COMMANDS: readonly CommandDefinition[] = [
   deleteCluster,
   generateCluster,
   generateYaml,
+  convert,
   hostAdd,
   hostList,
   hostRemove,
@@ -65,9 +71,14 @@ export const COMMANDS: readonly CommandDefinition[] = [
   kubernetesInstall,
   kubernetesList,
   kubernetesRemove,
+  nodeImageBuild,
   demoBreak,
   demoRepair,
   backup,
+  backupCreate,
+  backupList,
+  backupRestore,
+  recover,
   restore,
   manager,
   completion,

@@ -1,7 +1,7 @@
 import { Secret, secretText } from "@capstan/capi";
 import { type CommandInput, UserError } from "../command.ts";
-import { Cluster } from "../kinds.ts";
-import { clusterNames, noSuchCluster, withTarget } from "../with-cluster.ts";
+import { clusterNames, noSuchCluster, withTarget } from "../context/with-cluster.ts";
+import { Cluster } from "../kinds/kinds.ts";
 
 /** Runs `capstan kubeconfig`: prints the content of the Secret `NAME-kubeconfig`. */
 export function runKubeconfig(input: CommandInput): Promise<number> {
@@ -12,7 +12,7 @@ export function runKubeconfig(input: CommandInput): Promise<number> {
       if ((await target.client.get(Cluster, { namespace, name })) === undefined)
         throw noSuchCluster(target, namespace, name);
       throw new UserError(`cluster ${namespace}/${name} has no kubeconfig yet`, {
-        hint: `see what it waits for: capstan why ${name} -n ${namespace}`,
+        hint: `see what it is waiting for: capstan why ${name} -n ${namespace}`,
       });
     }
     input.io.out(text);

@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
 import { progressLines } from "./kubernetes.run.ts";
 
-test("a line for each tenth of each file, and for each 10 MB of one whose size is not known", () => {
+test("prints a line per 10 % of each file, and per 10 MB of a file of unknown size", () => {
   const lines: string[] = [];
-  const told = progressLines((line) => lines.push(line.trimEnd()));
-  for (const received of [1e6, 9e6, 11e6, 19e6, 80e6]) told("kube-apiserver", received, 80e6);
-  for (const received of [1e6, 5e6, 12e6, 19e6, 31e6]) told("etcd v3.6.5", received, undefined);
-  told("empty", 0, 0);
+  const progress = progressLines((line) => lines.push(line.trimEnd()));
+  for (const received of [1e6, 9e6, 11e6, 19e6, 80e6]) progress("kube-apiserver", received, 80e6);
+  for (const received of [1e6, 5e6, 12e6, 19e6, 31e6]) progress("etcd v3.6.5", received, undefined);
+  progress("empty", 0, 0);
   expect(lines).toEqual([
     "kube-apiserver: 0 % of 80 MB",
     "kube-apiserver: 10 % of 80 MB",

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { installKubernetes, listKubernetes, removeKubernetes } from "@capstan/kubernetes-install";
 import { planesOfVersion } from "@capstan/manager";
 import { type CommandInput, UserError } from "../command.ts";
-import { kubernetesCacheDirs } from "../data-dir.ts";
+import { kubernetesCacheDirs } from "../context/data-dir.ts";
 import { dataDirOf } from "../options.ts";
 
 function folder(input: CommandInput): string {
@@ -12,7 +12,8 @@ function folder(input: CommandInput): string {
 const text = (value: string | boolean | undefined): string | undefined =>
   typeof value === "string" ? value : undefined;
 
-function withCure(error: unknown): never {
+/** Rethrows an error with its cure as the hint. */
+export function withCure(error: unknown): never {
   const cure = (error as { cure?: string }).cure;
   throw cure === undefined || !(error instanceof Error) ? error : new UserError(error.message, { hint: cure });
 }
@@ -65,7 +66,7 @@ export async function runList(input: CommandInput): Promise<number> {
       input.io.out(`${version}\t${join(place, version, "bin")}\n`);
       found++;
     }
-  if (found === 0) input.io.err("No Kubernetes is installed. Install one with: capstan kubernetes install v1.34.4\n");
+  if (found === 0) input.io.err("No Kubernetes is installed. Install one with: capstan kubernetes install v1.37.1\n");
   return 0;
 }
 
@@ -75,7 +76,7 @@ export async function runRemove(input: CommandInput): Promise<number> {
   const clusters = join(dataDirOf(input), "clusters");
   if (!(await removeKubernetes(folder(input), version, (used) => planesOfVersion(clusters, used)).catch(withCure)))
     throw new UserError(`Kubernetes ${version} is not installed in ${folder(input)}`, {
-      hint: "see what is: capstan kubernetes list",
+      hint: "list the installed versions: capstan kubernetes list",
     });
   input.io.out(`Kubernetes ${version} removed\n`);
   return 0;

@@ -5,7 +5,7 @@ import { DATA_OPTION } from "../options.ts";
 export const kubernetesInstall: CommandDefinition = {
   name: "kubernetes install",
   summary: "Install the programs of a Kubernetes version for hosted control planes as processes",
-  arguments: [{ name: "version", summary: "e.g. v1.34.4" }],
+  arguments: [{ name: "version", summary: "e.g. v1.37.1" }],
   options: [
     DATA_OPTION,
     {
@@ -32,7 +32,7 @@ export const kubernetesList: CommandDefinition = {
 export const kubernetesRemove: CommandDefinition = {
   name: "kubernetes remove",
   summary: "Remove an installed Kubernetes version",
-  arguments: [{ name: "version", summary: "e.g. v1.34.4" }],
+  arguments: [{ name: "version", summary: "e.g. v1.37.1" }],
   options: [DATA_OPTION],
   run: async (input) => (await import("./kubernetes.run.ts")).runRemove(input),
 };

@@ -2,15 +2,15 @@ import { join } from "node:path";
 import { sleep, systemClock, type Unstructured } from "@capstan/apimachinery";
 import { field } from "@capstan/capi";
 import { Client, httpTransport, kindRef, kubeconfigFromText } from "@capstan/runtime";
-import { type ApiTarget, clockOf } from "../api-target.ts";
 import { type CommandInput, INTERRUPTED, UserError, usageError } from "../command.ts";
-import { Cluster } from "../kinds.ts";
+import { type ApiTarget, clockOf } from "../context/api-target.ts";
+import { clusterNames, noSuchCluster, withTarget } from "../context/with-cluster.ts";
+import { Cluster } from "../kinds/kinds.ts";
 import { fileLogs } from "../logs/file-logs.ts";
 import type { LogSource } from "../logs/log-source.ts";
 import { podLogs } from "../logs/pod-logs.ts";
 import { textOption } from "../options.ts";
 import { suggest } from "../suggest.ts";
-import { clusterNames, noSuchCluster, withTarget } from "../with-cluster.ts";
 
 const LOOK_MS = 500;
 const Secret = kindRef<Unstructured>({ group: "", version: "v1", kind: "Secret", plural: "secrets", namespaced: true });
@@ -79,14 +79,14 @@ async function findLogs(input: CommandInput, target: ApiTarget): Promise<Logs> {
   const local =
     target.dataDir === undefined ? [] : await fileLogs(join(target.dataDir, "clusters", namespace, planeName));
   if (local.length > 0) return { sources: local, close: () => Promise.resolve() };
-  // What the manager takes by default is not written down; elsewhere than on its own machine it can only be pods.
+  // The manager's default placement is not recorded in the object; on any other machine than the manager's it can only be pods.
   if (placement === "Pods" || (placement === undefined && target.dataDir === undefined)) {
     const host = await hostClient(target, namespace, field(plane, "spec", "hostCluster", "secretName"));
     const sources = await podLogs(host.client, namespace, planeName);
     if (sources.length > 0) return { sources, close: host.close };
     await host.close();
     throw new UserError(`the control plane of ${namespace}/${name} has no pods yet`, {
-      hint: `see what it waits for: capstan why ${name} -n ${namespace}`,
+      hint: `see what it is waiting for: capstan why ${name} -n ${namespace}`,
     });
   }
   throw noLogs(target, namespace, name, placement);
@@ -114,13 +114,13 @@ async function hostClient(
 function noLogs(target: ApiTarget, namespace: string, name: string, placement: unknown): UserError {
   if (placement === "Embedded")
     return new UserError(`cluster ${namespace}/${name} has no logs on this machine`, {
-      hint: `its control plane lives inside the manager; see what happened: capstan events ${name}`,
+      hint: `its control plane runs inside the manager; see what happened: capstan events ${name}`,
     });
   if (target.dataDir === undefined)
     return new UserError("the control planes of this API do not run on this machine", {
-      hint: "call capstan logs on the machine that runs them",
+      hint: "run capstan logs on the machine that runs them",
     });
   return new UserError(`cluster ${namespace}/${name} has no logs on this machine`, {
-    hint: `see what it waits for: capstan why ${name} -n ${namespace}`,
+    hint: `see what it is waiting for: capstan why ${name} -n ${namespace}`,
   });
 }

@@ -7,13 +7,13 @@ export const logs: CommandDefinition = {
   summary: "Print the logs of a hosted control plane: of its processes on this machine, or of its pods",
   arguments: [
     CLUSTER_ARGUMENT,
-    { name: "component", summary: "etcd, kube-apiserver, …; all of them unless said", required: false },
+    { name: "component", summary: "etcd, kube-apiserver, … (default: all)", required: false },
   ],
   options: [
-    { flags: "-f, --follow", summary: "Go on with what is written next" },
-    { flags: "--tail <lines>", summary: "How many lines of each to begin with; -1 means all", default: "20" },
+    { flags: "-f, --follow", summary: "Follow the logs as they grow" },
+    { flags: "--tail <lines>", summary: "Number of lines of each log to show first; -1 means all", default: "20" },
     ...CLUSTER_OPTIONS,
   ],
-  examples: [{ command: "capstan logs demo kube-apiserver -f", does: "what the API server says" }],
+  examples: [{ command: "capstan logs demo kube-apiserver -f", does: "follow the log of the API server" }],
   run: async (input) => (await import("./logs.run.ts")).runLogs(input),
 };

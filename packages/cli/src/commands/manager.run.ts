@@ -2,10 +2,10 @@ import { hostname } from "node:os";
 import { randomUuid, systemClock, systemRandom } from "@capstan/apimachinery";
 import { actingOverHttp, type Dashboard, isLoopback, startDashboard } from "@capstan/dashboard-server";
 import {
-  KINDS,
   type KindServing,
   MANAGER_NAMESPACE,
   type Manager,
+  PROVIDERS,
   runElected,
   type WantedAddress,
 } from "@capstan/manager";
@@ -17,14 +17,14 @@ import {
   type Logger,
   loadKubeconfig,
 } from "@capstan/runtime";
-import { allowAddresses } from "../allow-address.ts";
-import { alsoOnNodes } from "../also-on-nodes.ts";
 import { type CommandInput, UserError, usageError } from "../command.ts";
+import { kubernetesCacheDirs } from "../context/data-dir.ts";
 import { dashboardPageDir } from "../dashboard-page.ts";
-import { kubernetesCacheDirs } from "../data-dir.ts";
 import { durationMs } from "../duration.ts";
+import { allowAddresses } from "../manager-options/allow-address.ts";
+import { nodeLabelSync } from "../manager-options/node-label-sync.ts";
+import { processOptionsOf } from "../manager-options/process-options.ts";
 import { dataDirOf, metalHostsOf, textOption } from "../options.ts";
-import { processOptionsOf } from "../process-options.ts";
 import { VERSION } from "../version.ts";
 import { parseListen } from "./up.run.ts";
 
@@ -63,11 +63,9 @@ export async function runManager(input: CommandInput): Promise<number> {
     }));
   const log = await createLogger({ level: String(options["logLevel"] ?? "warn") as "warn" });
   const transport = httpTransport(config, { clock: systemClock });
-  // Half the deadline, so that there is time for another try; as controller-runtime has it.
-  const electing = httpTransport(
-    { ...config, connections: 2, requestTimeoutMs: (times?.renewDeadlineMs ?? 0) / 2 },
-    { clock: systemClock },
-  );
+  // Half the deadline, so that there is time for another try, as in controller-runtime.
+  const requestTotalMs = times === undefined ? undefined : times.renewDeadlineMs / 2;
+  const electing = httpTransport({ ...config, connections: 2, requestTotalMs }, { clock: systemClock });
   const namespace = textOption(input, "leaderElectResourceNamespace") ?? inside?.namespace ?? MANAGER_NAMESPACE;
   const identity = `${hostname()}_${randomUuid(systemRandom)}`;
   const stopping = new AbortController();
@@ -86,7 +84,7 @@ export async function runManager(input: CommandInput): Promise<number> {
       kubernetesDirs: kubernetesCacheDirs(io.env),
       bareMetalHosts: metalHostsOf(input),
       ...processOptionsOf(input),
-      alsoOnNodes: alsoOnNodes(input),
+      alsoOnNodes: nodeLabelSync(input),
       allowAddresses: allowAddresses(input),
       ...(typeof nodeAddress === "string" ? { nodeAddress } : {}),
       ...(times === undefined ? {} : { election: { ...times, namespace, identity, transport: electing } }),
@@ -99,11 +97,11 @@ export async function runManager(input: CommandInput): Promise<number> {
       onServing: ({ healthUrl, metricsUrl }) => {
         if (metricsUrl !== undefined) io.out(`Metrics:    ${metricsUrl}\n`);
         if (healthUrl !== undefined) io.out(`Health:     ${healthUrl}/healthz\n`);
-        if (times !== undefined) io.out(`Waiting to lead, as ${identity}\n`);
+        if (times !== undefined) io.out(`Waiting for the Lease, as ${identity}\n`);
       },
       onLead: async (manager) => {
         const dashboard = await dashboardOf(input, config, manager, log);
-        io.out(`Controllers run on ${config.server}\n`);
+        io.out(`Controllers are running on ${config.server}\n`);
         if (dashboard !== undefined) io.out(`Dashboard:  ${dashboard.url}\n`);
         return async () => await dashboard?.close();
       },
@@ -112,10 +110,10 @@ export async function runManager(input: CommandInput): Promise<number> {
   );
   await Promise.all([transport.close(), electing.close()]);
   if (ended === "stopped") return 0;
-  // What does not end by itself must not write beside the next leader.
+  // A controller that does not stop must not write alongside the next leader.
   setTimeout(() => process.exit(1), 1000).unref();
   throw new UserError("leadership was lost: another manager may run the controllers now", {
-    hint: `start this one again to wait for its turn; who leads: kubectl -n ${namespace} get lease capstan-manager`,
+    hint: `start this one again to wait for the Lease; see its holder: kubectl -n ${namespace} get lease capstan-manager`,
   });
 }
 
@@ -158,7 +156,7 @@ async function dashboardOf(
   const pageDir = dashboardPageDir();
   if (typeof asked !== "string") return undefined;
   if (pageDir === undefined)
-    throw new UserError("the dashboard's page is not here", { hint: "build it with: npm run build" });
+    throw new UserError("the dashboard is not built", { hint: "build it with: npm run build" });
   const listen = parseListen(asked, "--dashboard");
   if (!isLoopback(listen.host))
     throw new UserError(`--dashboard ${asked} is not a loopback address`, {
@@ -170,7 +168,7 @@ async function dashboardOf(
     dataDir: dataDirOf(input),
     acting: actingOverHttp(config, systemClock),
     cache,
-    kinds: KINDS,
+    providers: PROVIDERS,
     defaultPlacement: "Pods",
     kubernetesDirs: kubernetesCacheDirs(input.io.env),
     version: VERSION,

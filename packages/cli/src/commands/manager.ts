@@ -1,5 +1,5 @@
-import { ALLOW_ADDRESS_OPTION } from "../allow-address.ts";
 import type { CommandDefinition } from "../command.ts";
+import { ALLOW_ADDRESS_OPTION } from "../manager-options/allow-address.ts";
 import {
   ALSO_ON_NODES_OPTIONS,
   DATA_OPTION,
@@ -11,18 +11,18 @@ import {
 /** Defines `capstan manager`, which runs all controllers against an existing Kubernetes cluster. */
 export const manager: CommandDefinition = {
   name: "manager",
-  summary: "Run all controllers on a management cluster that is a Kubernetes of its own",
+  summary: "Run all controllers on an existing Kubernetes cluster as the management cluster",
   details:
-    "Inside a cluster it uses its service account, elsewhere --kubeconfig or KUBECONFIG. Of several managers one runs the controllers: who holds the Lease capstan-manager; the others wait and take over. Without --webhook-listen only the stored versions of kinds are served and their rules are not checked on writing. Metrics on an address that is not loopback are served over TLS, to those whom the management cluster allows to get /metrics.",
+    "Inside a cluster it uses its service account, elsewhere --kubeconfig or KUBECONFIG. Of several managers, only the holder of the Lease capstan-manager runs the controllers; the others wait and take over. Without --webhook-listen only the stored versions of kinds are served, and their rules are not validated on writes. Metrics on an address that is not loopback are served over TLS, to clients that the management cluster allows to get /metrics.",
   options: [
     { flags: "--kubeconfig <file>", summary: "Kubeconfig of the management cluster", completes: "files" },
     { flags: "--context <name>", summary: "Context of the kubeconfig" },
     DATA_OPTION,
-    { flags: "--node-address <address>", summary: "Address that nodes reach hosted control planes at" },
+    { flags: "--node-address <address>", summary: "Address at which nodes reach hosted control planes" },
     { flags: "--webhook-listen <address>", summary: "Serve conversion and admission webhooks at this address" },
     {
       flags: "--webhook-service <namespace/name>",
-      summary: "Service that leads to them (default: the address itself)",
+      summary: "Service in front of the webhooks (default: the address itself)",
     },
     {
       flags: "--dashboard <address>",
@@ -34,7 +34,7 @@ export const manager: CommandDefinition = {
     },
     {
       flags: "--leader-elect-lease-duration <duration>",
-      summary: "How long others wait after the leader's last renewal",
+      summary: "How long the other managers wait after the leader's last renewal",
       default: "15s",
     },
     {
@@ -42,7 +42,11 @@ export const manager: CommandDefinition = {
       summary: "How long the leader tries to renew before it stops",
       default: "10s",
     },
-    { flags: "--leader-elect-retry-period <duration>", summary: "How often the Lease is tried", default: "2s" },
+    {
+      flags: "--leader-elect-retry-period <duration>",
+      summary: "How long to wait between attempts to acquire or renew the Lease",
+      default: "2s",
+    },
     {
       flags: "--leader-elect-resource-namespace <name>",
       summary: "Namespace of the Lease (default: the manager's own, outside a cluster capstan-system)",
@@ -66,7 +70,7 @@ export const manager: CommandDefinition = {
   examples: [
     {
       command: "capstan manager --kubeconfig mgmt.yaml --webhook-listen 192.168.10.5:9443",
-      does: "run beside the cluster",
+      does: "run outside the cluster",
     },
   ],
   run: async (input) => (await import("./manager.run.ts")).runManager(input),

@@ -1,6 +1,6 @@
 import type { CommandInput } from "../command.ts";
-import { Cluster } from "../kinds.ts";
-import { clusterNames, noSuchCluster, withTarget } from "../with-cluster.ts";
+import { clusterNames, noSuchCluster, withTarget } from "../context/with-cluster.ts";
+import { Cluster } from "../kinds/kinds.ts";
 
 /** Runs `capstan pause` and `capstan resume`: sets or removes `spec.paused` of a Cluster. */
 export function runPause(input: CommandInput, paused: boolean): Promise<number> {
@@ -10,7 +10,7 @@ export function runPause(input: CommandInput, paused: boolean): Promise<number> 
     if (cluster === undefined) throw noSuchCluster(target, namespace, name);
     const word = paused ? "paused" : "resumed";
     if ((cluster.spec?.paused ?? false) === paused) {
-      input.io.out(`cluster/${name} ${paused ? "is paused already" : "is not paused"}\n`);
+      input.io.out(`cluster/${name} ${paused ? "is already paused" : "is not paused"}\n`);
       return 0;
     }
     input.io.err(`In ${target.description}\n`);

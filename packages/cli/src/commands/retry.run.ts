@@ -1,11 +1,11 @@
 import { RETRY_ANNOTATION } from "@capstan/capi";
-import { clockOf } from "../api-target.ts";
 import { type CommandInput, UserError } from "../command.ts";
-import { WorkerPool } from "../kinds.ts";
+import { clockOf } from "../context/api-target.ts";
+import { withTarget } from "../context/with-cluster.ts";
+import { WorkerPool } from "../kinds/kinds.ts";
 import { namespaceOf } from "../options.ts";
-import { withTarget } from "../with-cluster.ts";
 
-/** Runs `capstan retry workerpool`: annotates a WorkerPool so that its controller ends the cool-down of its members. */
+/** Runs `capstan retry workerpool`: annotates a WorkerPool so that its controller clears the cool-down of its members. */
 export function runRetryWorkerPool(input: CommandInput): Promise<number> {
   return withTarget(input, async (target) => {
     const [name = ""] = input.arguments;
@@ -23,7 +23,7 @@ export function runRetryWorkerPool(input: CommandInput): Promise<number> {
     input.io.out(
       cooling.length === 0
         ? `workerpool/${name}: no member is cooling down\n`
-        : `workerpool/${name} asks again: ${members}\n`,
+        : `workerpool/${name} retries its members: ${members}\n`,
     );
     return 0;
   });

@@ -1,14 +1,14 @@
 import { sleep, type Unstructured } from "@capstan/apimachinery";
 import { CLUSTER_NAME_LABEL, field } from "@capstan/capi";
 import { resourcePath } from "@capstan/runtime";
-import { type ApiTarget, clockOf } from "../api-target.ts";
 import { type CommandInput, INTERRUPTED, UserError, usageError } from "../command.ts";
+import { type ApiTarget, clockOf } from "../context/api-target.ts";
+import { withTarget } from "../context/with-cluster.ts";
 import { durationMs } from "../duration.ts";
-import { MachineDeployment, WorkerPool } from "../kinds.ts";
-import { LiveText } from "../live-text.ts";
+import { MachineDeployment, WorkerPool } from "../kinds/kinds.ts";
+import { findType, type ResourceType } from "../kinds/resource-types.ts";
 import { namespaceOf, textOption } from "../options.ts";
-import { findType, type ResourceType } from "../resource-types.ts";
-import { withTarget } from "../with-cluster.ts";
+import { LiveText } from "../output/live-text.ts";
 
 const LOOK_MS = 500;
 
@@ -26,7 +26,9 @@ export function runScale(input: CommandInput): Promise<number> {
       name = group.name;
     }
     if (!type.hasScale)
-      throw new UserError(`${type.plural} have no replicas`, { hint: "see what has: capstan scale --help" });
+      throw new UserError(`${type.plural} have no replicas`, {
+        hint: "see which types have replicas: capstan scale --help",
+      });
     const path = resourcePath(type, namespace, name);
     const before = await target.client.request<Unstructured>({ method: "GET", path });
     const pool = poolOf(before);
@@ -64,7 +66,7 @@ function typeAndName(input: CommandInput): { type: string; name: string } {
   return { type, name };
 }
 
-/** The workers of a cluster, when there is no doubt which. */
+/** The workers of a cluster that has exactly one group of them. */
 async function onlyGroup(
   target: ApiTarget,
   namespace: string,
@@ -127,13 +129,13 @@ async function waitForReplicas(
     if (clock.monotonic() >= until) {
       live.clear();
       throw new UserError(`${type.kind} ${object.metadata.name ?? ""}: ${text}`, {
-        hint: `it goes on; look what it waits for: capstan why ${object.metadata.labels?.[CLUSTER_NAME_LABEL] ?? "CLUSTER"}`,
+        hint: `scaling continues; see what it is waiting for: capstan why ${object.metadata.labels?.[CLUSTER_NAME_LABEL] ?? "CLUSTER"}`,
       });
     }
     await sleep(clock, LOOK_MS, signal).catch(() => undefined);
     if (signal?.aborted === true) {
       live.clear();
-      io.err("Interrupted. The change goes on by itself.\n");
+      io.err("Interrupted. Scaling continues without this command.\n");
       return INTERRUPTED;
     }
   }

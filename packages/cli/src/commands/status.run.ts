@@ -8,7 +8,7 @@ export async function runStatus(input: CommandInput): Promise<number> {
   const dataDir = dataDirOf(input);
   const instance = await readInstance(dataDir);
   if (instance === undefined) {
-    io.out(`capstan does not run on ${dataDir}\n`);
+    io.out(`capstan is not running on ${dataDir}\n`);
     io.err(`Start it with: capstan up${dataFlag(input)}\n`);
     return 1;
   }
@@ -24,7 +24,7 @@ export async function runDown(input: CommandInput): Promise<number> {
   const dataDir = dataDirOf(input);
   const instance = await readInstance(dataDir);
   if (instance === undefined) {
-    io.err(`capstan does not run on ${dataDir}: nothing to stop\n`);
+    io.err(`capstan is not running on ${dataDir}: nothing to stop\n`);
     return 0;
   }
   stopInstance(instance);

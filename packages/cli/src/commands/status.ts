@@ -4,8 +4,8 @@ import { DATA_OPTION } from "../options.ts";
 /** Defines `capstan status`, which reports whether the standalone management plane is running on this machine. */
 export const status: CommandDefinition = {
   name: "status",
-  summary: "Tell whether the management plane runs on this machine",
-  details: "The exit code is 0 when it runs and 1 when it does not.",
+  summary: "Show whether the management plane is running on this machine",
+  details: "The exit code is 0 if it is running and 1 if it is not.",
   options: [DATA_OPTION],
   run: async (input) => (await import("./status.run.ts")).runStatus(input),
 };

@@ -5,15 +5,15 @@ import { type CommandInput, type OptionDefinition, UserError } from "../command.
 export const LIMIT_OPTIONS: OptionDefinition[] = [
   {
     flags: "--max-connections <count>",
-    summary: "Connections to the API, and to the dashboard, at the same time (default: 4096)",
+    summary: "Maximum number of concurrent connections to the API, and to the dashboard (default: 4096)",
   },
   {
     flags: "--max-unauthenticated-connections <count>",
-    summary: "Those of one address that have not authenticated yet (default: 512)",
+    summary: "Maximum number of connections from one address that have not authenticated yet (default: 512)",
   },
 ];
 
-/** Parses the connection limits from the flags. */
+/** Parses the connection limits from the flags. Absent ones do not hide the defaults that they are spread over. */
 export function limitsOf({ options }: Pick<CommandInput, "options">): Partial<ConnectionLimits> {
   const maxConnections = countOf("--max-connections", options["maxConnections"]);
   const perAddress = countOf("--max-unauthenticated-connections", options["maxUnauthenticatedConnections"]);

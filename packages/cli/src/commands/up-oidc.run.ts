@@ -15,7 +15,7 @@ export async function oidcOf(input: CommandInput): Promise<OidcOptions | undefin
   const clientId = textOption(input, "oidcClientId") ?? "";
   if (issuerUrl === "" || clientId === "")
     throw usageError(
-      "--oidc-issuer-url and --oidc-client-id are needed together as soon as one of the --oidc options is given",
+      "--oidc-issuer-url and --oidc-client-id must be specified together when any --oidc option is given",
       `given: ${given.join(", ")}`,
     );
   checkIssuer(issuerUrl);
@@ -39,7 +39,7 @@ function isGiven({ options, lists }: CommandInput, flag: string): boolean {
   return typeof options[name] === "string" || (lists[name] ?? []).length > 0;
 }
 
-/** An empty text is as good as none, as in kube-apiserver's flags. */
+/** An empty value counts as unset, as in kube-apiserver's flags. */
 function named<Key extends string>(key: Key, input: CommandInput, option: string): Partial<Record<Key, string>> {
   const value = textOption(input, option) ?? "";
   return value === "" ? {} : ({ [key]: value } as Record<Key, string>);
@@ -48,7 +48,7 @@ function named<Key extends string>(key: Key, input: CommandInput, option: string
 /** The rules of kube-apiserver for an issuer's address. */
 function checkIssuer(text: string): void {
   const refuse = (why: string): UserError => usageError(`--oidc-issuer-url ${text}: ${why}`);
-  if (!URL.canParse(text)) throw usageError(`--oidc-issuer-url ${text} is no URL like https://login.example.com`);
+  if (!URL.canParse(text)) throw usageError(`--oidc-issuer-url ${text} is not a URL such as https://login.example.com`);
   const url = new URL(text);
   if (url.username !== "" || url.password !== "")
     throw usageError("--oidc-issuer-url must not contain a username or password");
@@ -80,7 +80,7 @@ function signingAlgorithms(text: string | undefined): Pick<OidcOptions, "signing
   return { signingAlgorithms: algorithms };
 }
 
-/** A file without a certificate would make every token fail much later, and far from its cause. */
+/** A file without a certificate would make every token fail later, with an error that does not name the file. */
 async function readCa(file: string): Promise<string> {
   const pem = await readFile(file, "utf8").catch((error: unknown) => {
     throw new UserError(

@@ -16,11 +16,11 @@ afterAll(() => rm(dir, { recursive: true, force: true }));
 
 const io = { out: () => undefined, err: () => undefined, env: {}, interactive: false };
 
-test("no option, no issuer", async () => {
+test("configures no issuer without options", async () => {
   expect(await oidcOf({ arguments: [], options: { data: "x" }, lists: {}, io })).toBeUndefined();
 });
 
-test("options become the issuer's rules; what is empty is left to the default", async () => {
+test("converts options to the issuer's rules; empty values keep the default", async () => {
   const options = {
     oidcIssuerUrl: "https://idp.example/realm/",
     oidcClientId: "capstan",
@@ -47,23 +47,23 @@ test("options become the issuer's rules; what is empty is left to the default", 
 const ISSUER = { oidcIssuerUrl: "https://idp.example", oidcClientId: "x" };
 const at = (oidcIssuerUrl: string): Record<string, string> => ({ oidcIssuerUrl, oidcClientId: "x" });
 
-// The rules and their words are those of kube-apiserver.
+// The rules and their messages are those of kube-apiserver.
 test.each<[Record<string, string>, string]>([
-  [{ oidcGroupsClaim: "groups" }, "needed together"],
-  [at(""), "needed together"],
-  [at("idp"), "is no URL like"],
+  [{ oidcGroupsClaim: "groups" }, "must be specified together"],
+  [at(""), "must be specified together"],
+  [at("idp"), "is not a URL such as"],
   [at("http://idp.example"), "URL scheme must be https"],
   [at("https://idp.example?a=b"), "must not contain a query"],
   [at("https://idp.example#a"), "must not contain a fragment"],
   [at("https://a:b@idp.example"), "must not contain a username or password"],
   [{ ...ISSUER, oidcSigningAlgs: "RS256,HS256" }, '"HS256" is not supported'],
-])("%j is a wrong usage", async (options, message) => {
+])("rejects %j as a usage error", async (options, message) => {
   const refused = oidcOf({ arguments: [], options, lists: {}, io });
   await expect(refused).rejects.toMatchObject({ message: expect.stringContaining(message), exitCode: 2 });
   await expect(refused).rejects.not.toThrow("a:b");
 });
 
-test("claims that are no pairs and options without an issuer are told by name", async () => {
+test("names invalid claims, and options that lack an issuer", async () => {
   const lists = { oidcRequiredClaim: ["hd"] };
   await expect(oidcOf({ arguments: [], options: ISSUER, lists, io })).rejects.toThrow(
     "--oidc-required-claim hd is not of the form claim=value",
@@ -73,7 +73,7 @@ test("claims that are no pairs and options without an issuer are told by name", 
   });
 });
 
-test("a CA that is missing or no certificate is refused at once", async () => {
+test("rejects a CA file that is missing or holds no certificate at once", async () => {
   const withCa = (oidcCaFile: string): Promise<unknown> =>
     oidcOf({ arguments: [], options: { ...ISSUER, oidcCaFile }, lists: {}, io });
   await expect(withCa("/does/not/exist")).rejects.toThrow("--oidc-ca-file /does/not/exist cannot be read: ENOENT");

@@ -25,10 +25,10 @@ export const OIDC_OPTIONS: OptionDefinition[] = [
   { flags: "--oidc-username-claim <claim>", summary: "Claim that names the user (default: sub)" },
   {
     flags: "--oidc-username-prefix <prefix>",
-    summary: 'Put before user names, "-" for nothing (default: the issuer and a #, nothing for the claim email)',
+    summary: 'Prefix of user names, "-" for none (default: the issuer and a #, none for the claim email)',
   },
   { flags: "--oidc-groups-claim <claim>", summary: "Claim that names the user's groups (default: no groups)" },
-  { flags: "--oidc-groups-prefix <prefix>", summary: "Put before names of groups" },
+  { flags: "--oidc-groups-prefix <prefix>", summary: "Prefix of group names" },
   {
     flags: "--oidc-required-claim <claim=value>",
     summary: "Accept only tokens with this claim (repeatable)",
@@ -36,6 +36,6 @@ export const OIDC_OPTIONS: OptionDefinition[] = [
   },
   {
     flags: "--oidc-signing-algs <names>",
-    summary: `What tokens may be signed with, by commas: ${OIDC_SIGNING_ALGORITHMS.join(", ")} (default: RS256)`,
+    summary: `Accepted signing algorithms, comma-separated: ${OIDC_SIGNING_ALGORITHMS.join(", ")} (default: RS256)`,
   },
 ];

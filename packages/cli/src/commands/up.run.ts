@@ -1,14 +1,14 @@
 import { systemClock, systemRandom } from "@capstan/apimachinery";
 import { AlreadyRunningError, startStandalone, withProviders } from "@capstan/manager";
 import { createLogger } from "@capstan/runtime";
-import { allowAddresses } from "../allow-address.ts";
-import { alsoOnNodes } from "../also-on-nodes.ts";
 import { type CommandInput, UserError } from "../command.ts";
+import { kubernetesCacheDirs } from "../context/data-dir.ts";
 import { dashboardPageDir } from "../dashboard-page.ts";
-import { kubernetesCacheDirs } from "../data-dir.ts";
 import { commandName, runDemo } from "../demo.ts";
+import { allowAddresses } from "../manager-options/allow-address.ts";
+import { nodeLabelSync } from "../manager-options/node-label-sync.ts";
+import { processOptionsOf } from "../manager-options/process-options.ts";
 import { dataDirOf, dataFlag, metalHostsOf, providerFilesOf } from "../options.ts";
-import { processOptionsOf } from "../process-options.ts";
 import { VERSION } from "../version.ts";
 import { DEFAULT_LISTEN } from "./up.ts";
 import { limitsOf } from "./up-limits.ts";
@@ -51,17 +51,18 @@ export async function runUp(input: CommandInput): Promise<number> {
   const standalone = await startStandalone({
     dataDir,
     listen,
-    ...(dashboard === undefined ? {} : { dashboard }),
+    dashboard,
     ...(typeof nodeAddress === "string" ? { nodeAddress } : {}),
     ...(typeof options["encryptionKeyFile"] === "string" ? { encryptionKeyFile: options["encryptionKeyFile"] } : {}),
     ...(typeof options["auditLog"] === "string" ? { auditLog: options["auditLog"] } : {}),
-    ...(oidc === undefined ? {} : { oidc }),
+    oidc,
     limits: limitsOf(input),
     kubernetesDirs: kubernetesCacheDirs(io.env),
     bareMetalHosts: metalHostsOf(input),
     providers,
+    providerFiles: providerFilesOf(input),
     ...processOptionsOf(input),
-    alsoOnNodes: alsoOnNodes(input),
+    alsoOnNodes: nodeLabelSync(input),
     allowAddresses: allowAddresses(input),
     version: VERSION,
     clock: systemClock,
@@ -70,13 +71,13 @@ export async function runUp(input: CommandInput): Promise<number> {
   }).catch((error: unknown) => {
     throw explain(error, dataDir, dataFlag(input));
   });
-  // From here on there is something to stop; before, the usual end of a program does.
+  // Until here nothing needs to be stopped, and the default signal handling suffices.
   const stop = untilSignal();
   const seconds = ((systemClock.monotonic() - started) / 1000).toFixed(1);
-  io.out(`Capstan is up after ${seconds} s: ${standalone.server}\n`);
+  io.out(`Capstan is ready after ${seconds} s: ${standalone.server}\n`);
   if (process.getuid?.() !== 0)
     io.err(
-      "Not root: hosted control planes share one user and are not protected from each other on this machine. Those of a second namespace are refused unless --trust-tenants is given.\n",
+      "Not running as root: hosted control planes share one user and are not isolated from each other on this machine. Control planes of a second namespace are refused unless --trust-tenants is given.\n",
     );
   io.out(`Data:       ${dataDir}\nKubeconfig: ${standalone.kubeconfig}\n`);
   if (standalone.dashboard !== undefined)

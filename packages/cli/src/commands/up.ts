@@ -1,5 +1,5 @@
-import { ALLOW_ADDRESS_OPTION } from "../allow-address.ts";
 import type { CommandDefinition } from "../command.ts";
+import { ALLOW_ADDRESS_OPTION } from "../manager-options/allow-address.ts";
 import {
   ALSO_ON_NODES_OPTIONS,
   DATA_OPTION,
@@ -25,21 +25,21 @@ export const up: CommandDefinition = {
     { flags: "--listen <address>", summary: "Address of the API", default: DEFAULT_LISTEN },
     {
       flags: "--node-address <address>",
-      summary: "Address of this machine that nodes reach hosted control planes at (default: 127.0.0.1)",
+      summary: "Address of this machine at which nodes reach hosted control planes (default: 127.0.0.1)",
     },
     {
       flags: "--dashboard <address>",
       summary: 'Address of the dashboard, or "off" (default: loopback, the port after the API\'s, or any free one)',
     },
-    { flags: "--demo", summary: "Build a mixed cluster in memory to play with" },
+    { flags: "--demo", summary: "Build a mixed cluster in memory, to try things out" },
     {
       flags: "--encryption-key-file <file>",
-      summary: "Encrypt Secrets at rest with the keys of this file",
+      summary: "Encrypt Secrets at rest with the keys in this file",
       completes: "files",
     },
     {
       flags: "--audit-log <file>",
-      summary: "Record every request here, without the contents of Secrets",
+      summary: "Write an audit log of every request to this file, without the contents of Secrets",
       completes: "files",
     },
     ...OIDC_OPTIONS,
@@ -52,7 +52,7 @@ export const up: CommandDefinition = {
     LOG_LEVEL_OPTION,
   ],
   examples: [
-    { command: "capstan up --demo", does: "try it without any machine" },
+    { command: "capstan up --demo", does: "try it without any machines" },
     { command: "capstan up --node-address 192.168.10.5", does: "serve nodes of the local network" },
     {
       command: "capstan up --oidc-issuer-url https://login.example.com --oidc-client-id capstan",

@@ -1,16 +1,18 @@
 import { join } from "node:path";
-import { type ApiTarget, clockOf } from "../api-target.ts";
-import { type ClusterVersions, readVersions, type Versioned } from "../cluster-versions.ts";
+import { field, NEXT_RELEASE, supportPeriod, supportWarning, supportWindow, TESTED_VERSIONS } from "@capstan/capi";
 import { type CommandInput, INTERRUPTED, UserError, usageError } from "../command.ts";
-import { kubernetesCacheDirs } from "../data-dir.ts";
+import { type ApiTarget, clockOf } from "../context/api-target.ts";
+import { kubernetesCacheDirs } from "../context/data-dir.ts";
+import { clusterNames, noSuchCluster, withTarget } from "../context/with-cluster.ts";
 import { durationMs } from "../duration.ts";
-import { explainWait } from "../explain-wait.ts";
-import { followCluster } from "../follow-cluster.ts";
-import { Cluster, WorkerPool } from "../kinds.ts";
-import { canUpgrade, compareVersions, installedVersions } from "../kubernetes-versions.ts";
+import { printWaitReason } from "../explain/wait-reason.ts";
+import { Cluster, WorkerPool } from "../kinds/kinds.ts";
 import { namespaceOf, textOption } from "../options.ts";
-import { renderTable } from "../table.ts";
-import { clusterNames, noSuchCluster, withTarget } from "../with-cluster.ts";
+import { renderTable } from "../output/table.ts";
+import { providersOf } from "../providers.ts";
+import { followCluster } from "../tree/follow-cluster.ts";
+import { type ClusterVersions, readVersions, type Versioned } from "../versions/cluster-versions.ts";
+import { canUpgrade, compareVersions, installedVersions } from "../versions/kubernetes-versions.ts";
 
 /** Runs `capstan upgrade plan`: lists the versions of clusters and the installed versions to which each can be upgraded. */
 export function runUpgradePlan(input: CommandInput): Promise<number> {
@@ -27,26 +29,50 @@ export function runUpgradePlan(input: CommandInput): Promise<number> {
       return 0;
     }
     const installed = await versionsHere(input, target);
+    const now = clockOf(input).now();
     const rows: string[][] = [];
     for (const cluster of clusters) {
       const versions = await readVersions(target.client, cluster);
       const plane = versions.controlPlane;
       const workers = [...new Set(versions.workers.map(({ version }) => version))].sort(compareVersions);
-      const targets = installed.filter((version) => plane !== undefined && canUpgrade(plane.version, version));
+      const targets = plane === undefined ? [] : upgradeTargets(plane, installed);
       rows.push([
         ...(everywhere ? [cluster.metadata.namespace ?? ""] : []),
         cluster.metadata.name ?? "",
         plane === undefined ? "-" : plane.settled ? plane.version : `${plane.running || "-"} → ${plane.version}`,
+        plane === undefined ? "-" : supportText(plane.version, now),
         workers.join(",") || "-",
         targets.join(",") || "-",
         noteOf(versions),
       ]);
     }
-    const headers = ["NAME", "CONTROL PLANE", "WORKERS", "CAN GO TO", "NOTE"];
+    const headers = ["NAME", "CONTROL PLANE", "SUPPORTED", "WORKERS", "AVAILABLE", "NOTE"];
     input.io.out(`${renderTable(everywhere ? ["NAMESPACE", ...headers] : headers, rows)}\n`);
-    input.io.err("Only installed versions are listed; another one: capstan kubernetes install VERSION\n");
+    input.io.err(`${windowText(now)}\n`);
+    input.io.err(
+      `Control planes that run as processes can be upgraded to installed versions; install another one: capstan kubernetes install ${TESTED_VERSIONS[0]}\n`,
+    );
     return 0;
   });
+}
+
+/** The versions to which a control plane can go: those installed here and, where it needs no programs of this machine, the tested ones. */
+function upgradeTargets({ object, version: from }: Versioned, installed: readonly string[]): string[] {
+  const placement = field(object, "spec", "placement", "type");
+  const asProcesses = object.kind === "HostedControlPlane" && (placement === undefined || placement === "Process");
+  const known = asProcesses ? installed : [...installed, ...TESTED_VERSIONS];
+  return [...new Set(known)].filter((version) => canUpgrade(from, version)).sort(compareVersions);
+}
+
+function supportText(version: string, now: number): string {
+  const period = supportPeriod(version, now);
+  if (period === undefined) return "unknown";
+  return `${period.ended ? "ended" : "until"} ${period.endOfLife}`;
+}
+
+function windowText(now: number): string {
+  const minors = supportWindow(now).map(({ minor, endOfLife }) => `${minor} until ${endOfLife}`);
+  return `Kubernetes supports ${minors.join(", ") || "none of the versions that this release knows"}; v1.${NEXT_RELEASE.minor} is due in ${NEXT_RELEASE.due}`;
 }
 
 function noteOf({ controlPlane, workers }: ClusterVersions): string {
@@ -74,20 +100,25 @@ async function clusterNamed(target: ApiTarget, namespace: string, name: string):
 export function runUpgradeApply(input: CommandInput): Promise<number> {
   const to = textOption(input, "to");
   if (to === undefined || !/^v\d+\.\d+\.\d+/.test(to))
-    throw usageError("--to is missing or no version", "see what is possible: capstan upgrade plan");
+    throw usageError("--to is missing or not a version", "see what is possible: capstan upgrade plan");
   return withTarget(input, async (target) => {
     const { namespace, name } = clusterNames(input);
     const cluster = await clusterNamed(target, namespace, name);
     const { controlPlane, workers } = await readVersions(target.client, cluster);
     if (cluster.spec?.topology !== undefined)
-      throw new UserError(`the versions of ${namespace}/${name} are its topology's`, {
+      throw new UserError(`cluster ${namespace}/${name} takes its versions from its topology`, {
         hint: `kubectl patch cluster ${name} --type=merge -p '{"spec":{"topology":{"version":"${to}"}}}'`,
       });
     if (controlPlane === undefined) throw new UserError(`cluster ${namespace}/${name} has no control plane to upgrade`);
     if (controlPlane.version !== to && !canUpgrade(controlPlane.version, to))
-      throw new UserError(`${controlPlane.version} cannot go to ${to}: one minor up at most, never down`, {
-        hint: `see what is possible: capstan upgrade plan ${name}`,
-      });
+      throw new UserError(
+        `${controlPlane.version} cannot be upgraded to ${to}: at most one minor version up, and never down`,
+        {
+          hint: `see what is possible: capstan upgrade plan ${name}`,
+        },
+      );
+    const unsupported = supportWarning(to, clockOf(input).now());
+    if (unsupported !== undefined) input.io.err(`warning: ${unsupported}\n`);
     input.io.err(`Upgrading cluster ${namespace}/${name} to ${to} in ${target.description}\n`);
     const steps: (() => Promise<void>)[] = [];
     if (controlPlane.version !== to)
@@ -101,7 +132,7 @@ export function runUpgradeApply(input: CommandInput): Promise<number> {
         const code = await upgradeWorkers(input, target, group, to);
         if (code !== 0) return code;
       }
-    input.io.out(`cluster/${name} ${input.options["wait"] === false ? "goes" : "went"} to ${to}\n`);
+    input.io.out(`cluster/${name} ${input.options["wait"] === false ? "is being upgraded" : "is upgraded"} to ${to}\n`);
     return 0;
   });
 }
@@ -117,7 +148,7 @@ async function upgradeWorkers(input: CommandInput, target: ApiTarget, group: Ver
   );
 }
 
-/** Does one step and waits until it is done; 0, or the exit code of an interruption. */
+/** Executes one step and waits until it is done; returns 0, or the exit code of an interruption. */
 async function step(
   input: CommandInput,
   target: ApiTarget,
@@ -131,12 +162,14 @@ async function step(
   for (const write of writes) await write();
   if (input.options["wait"] === false) return 0;
   const clock = clockOf(input);
+  const providers = await providersOf(input);
   const { end, tree } = await followCluster({
     client: target.client,
     namespace,
     name,
     io,
     clock,
+    providers,
     timeoutMs: durationMs("--timeout", String(input.options["timeout"] ?? "30m")),
     done: async () => {
       const cluster = await target.client.get(Cluster, { namespace, name });
@@ -149,12 +182,12 @@ async function step(
     return 0;
   }
   if (end === "interrupted") {
-    io.err(`Interrupted. The upgrade of the ${label} goes on; the same command goes on with the rest.\n`);
+    io.err(`Interrupted. The upgrade of the ${label} continues; run the same command to continue with the rest.\n`);
     return INTERRUPTED;
   }
-  explainWait(io, tree, namespace, clock.now());
+  printWaitReason(io, tree, { namespace, nowMs: clock.now(), providers });
   throw new UserError(
-    end === "gone" ? `cluster ${namespace}/${name} was deleted meanwhile` : `${label}: not at ${to} in time`,
+    end === "gone" ? `cluster ${namespace}/${name} was deleted in the meantime` : `${label}: not at ${to} in time`,
     {
       hint: `see what it is waiting for with: capstan why ${name} -n ${namespace}; then run the same command again`,
     },

@@ -9,7 +9,7 @@ export const version: CommandDefinition = {
   run: async ({ options, io }) => {
     const { output } = options;
     if (typeof output === "string") {
-      const format = (await import("../output.ts")).parseOutput(output);
+      const format = (await import("../output/output.ts")).parseOutput(output);
       if (format.type === "text") io.out(format.render({ capstan: VERSION, node: process.version }));
       return 0;
     }

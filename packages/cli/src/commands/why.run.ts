@@ -1,20 +1,21 @@
 import { assess, CLUSTER_NAME_LABEL, field, type ObjectNode } from "@capstan/capi";
-import { type ApiTarget, clockOf } from "../api-target.ts";
-import { readClusterTree } from "../cluster-tree.ts";
 import { type CommandInput, UserError } from "../command.ts";
+import { type ApiTarget, clockOf } from "../context/api-target.ts";
+import { noSuchCluster, withTarget } from "../context/with-cluster.ts";
+import { renderAssessment } from "../explain/render-chain.ts";
+import { findType } from "../kinds/resource-types.ts";
 import { namespaceOf } from "../options.ts";
-import { renderAssessment } from "../render-chain.ts";
-import { findType } from "../resource-types.ts";
-import { toNode } from "../tree-object.ts";
-import { noSuchCluster, withTarget } from "../with-cluster.ts";
+import { providersOf } from "../providers.ts";
+import { readClusterTree, type TreeOptions } from "../tree/cluster-tree.ts";
+import { toNode } from "../tree/tree-object.ts";
 
 /** Runs `capstan why`: prints the state of a cluster or one of its objects, every cause of it, and what to do. */
 export function runWhy(input: CommandInput): Promise<number> {
   return withTarget(input, async (target) => {
     const namespace = namespaceOf(input);
-    const nowMs = clockOf(input).now();
-    const { node, cluster } = await findNode(input, target, namespace, nowMs);
-    input.io.out(renderAssessment(node, assess(node, { nowMs, namespace, cluster }), nowMs));
+    const options = { nowMs: clockOf(input).now(), providers: await providersOf(input) };
+    const { node, cluster } = await findNode(input, target, namespace, options);
+    input.io.out(renderAssessment(node, assess(node, { ...options, namespace, cluster }), options.nowMs));
     return 0;
   });
 }
@@ -24,12 +25,12 @@ async function findNode(
   input: CommandInput,
   target: ApiTarget,
   namespace: string,
-  nowMs: number,
+  options: TreeOptions,
 ): Promise<{ node: ObjectNode; cluster: string }> {
   const [first = "", second] = input.arguments;
   const [word, name] = second === undefined ? splitAtSlash(first) : [first, second];
   const read = (cluster: string): ReturnType<typeof readClusterTree> =>
-    readClusterTree(target.client, namespace, cluster, { nowMs });
+    readClusterTree(target.client, namespace, cluster, options);
   const type = word === undefined ? undefined : await findType(target.client, word);
   if (type === undefined || type.kind === "Cluster") {
     const tree = await read(name);
@@ -46,7 +47,7 @@ async function findNode(
   const tree = cluster === "" ? undefined : await read(cluster);
   const inTree = tree === undefined ? undefined : findPart(tree, type.kind, name);
   return {
-    node: inTree ?? toNode({ ...object, kind: type.kind }, nowMs, []),
+    node: inTree ?? toNode({ ...object, kind: type.kind }, options.nowMs, []),
     cluster: cluster === "" ? name : cluster,
   };
 }

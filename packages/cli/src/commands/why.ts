@@ -13,7 +13,7 @@ export const why: CommandDefinition = {
   ],
   options: CLUSTER_OPTIONS,
   examples: [
-    { command: "capstan why demo", does: "each cause ends with a plain sentence and what to do" },
+    { command: "capstan why demo", does: "explain each cause, and what to do" },
     { command: "capstan why machine/general-own-x7k2p", does: "for one machine" },
   ],
   run: async (input) => (await import("./why.run.ts")).runWhy(input),

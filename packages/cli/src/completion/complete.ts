@@ -71,7 +71,7 @@ function parseOption(definition: OptionDefinition): ParsedOption {
   return { names, takesValue: definition.flags.includes("<"), definition };
 }
 
-/** What the words mean so far: an option that waits for its value, arguments, and the values of options. */
+/** Parses the words so far: an option without its value yet, arguments, and the values of options. */
 function scan(
   words: readonly string[],
   options: readonly ParsedOption[],

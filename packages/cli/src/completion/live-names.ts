@@ -1,8 +1,8 @@
 import { kindRef } from "@capstan/runtime";
-import { openTarget } from "../api-target.ts";
 import type { CommandIo, Completes } from "../command.ts";
-import { Cluster } from "../kinds.ts";
-import { findType, resourceTypes } from "../resource-types.ts";
+import { openTarget } from "../context/api-target.ts";
+import { Cluster } from "../kinds/kinds.ts";
+import { findType, resourceTypes } from "../kinds/resource-types.ts";
 
 const Namespace = kindRef({ group: "", version: "v1", kind: "Namespace", plural: "namespaces", namespaced: false });
 

@@ -1,23 +1,27 @@
 import { isDns1123Label } from "@capstan/apimachinery";
 import {
   type ClusterPlan,
+  CONTROL_PLANE_GROUP,
+  type ControlPlanePlan,
+  controlPlaneOptions,
+  onlyInMemory,
   POOL_STRATEGIES,
   type PoolPlan,
   type PoolShare,
-  WORKER_PROVIDERS as PROVIDERS,
-  type ProviderName,
   versionProblem,
   type WorkerGroup,
+  workerOptions,
 } from "@capstan/capi";
 import { type CommandInput, usageError } from "../command.ts";
 import { namespaceOf, textOption } from "../options.ts";
+import type { Providers } from "../providers.ts";
 
-/** Of a group that is a member of a pool. */
+/** Keys of a group that is a member of a pool. */
 const SHARE_KEYS = ["min", "max", "cost", "weight"];
 const EXAMPLE = "e.g. --workers name=racks,provider=metal3,replicas=2,image=http://images/node.iso,format=live-iso";
 
 /** Parses the name, flags and worker groups of `capstan create cluster` into a plan; throws a usage error for invalid ones. */
-export function parsePlan(input: CommandInput, defaultVersion: string): ClusterPlan {
+export function parsePlan(input: CommandInput, defaultVersion: string, providers: Providers): ClusterPlan {
   const [name = ""] = input.arguments;
   checkName(name);
   const version = textOption(input, "kubernetesVersion") ?? defaultVersion;
@@ -26,7 +30,7 @@ export function parsePlan(input: CommandInput, defaultVersion: string): ClusterP
     throw usageError(`--kubernetes-version: ${unusable}`, "see what is installed: capstan kubernetes list");
   const replicas = textOption(input, "controlPlaneReplicas");
   const endpoint = textOption(input, "endpoint");
-  const workers = (input.lists["workers"] ?? []).map(parseWorkers);
+  const workers = (input.lists["workers"] ?? []).map((text) => parseWorkers(text, providers));
   const twice = workers.find((group, at) => workers.findIndex(({ name: other }) => other === group.name) !== at);
   if (twice !== undefined)
     throw usageError(`--workers: two groups are named ${twice.name}`, "give each group a name of its own: name=NAME,…");
@@ -35,20 +39,74 @@ export function parsePlan(input: CommandInput, defaultVersion: string): ClusterP
     throw usageError("--workers: min, max, cost and weight belong to a pool", "add --pool replicas=N");
   if (pool !== undefined && workers.length === 0)
     throw usageError("--pool spreads machines over groups, and there is none", EXAMPLE);
-  const placement = textOption(input, "placement") ?? defaultPlacement(workers);
+  const controlPlane = parseControlPlane(input, providers);
+  if (controlPlane !== undefined) {
+    if (workers.some((group) => group.name === CONTROL_PLANE_GROUP))
+      throw usageError(`--workers: ${CONTROL_PLANE_GROUP} is the group of the control plane`, "choose another name");
+    const inMemory = workerOptions(providers).get(controlPlane.machines.provider)?.inMemory === true;
+    if (endpoint === undefined && !inMemory)
+      throw usageError(
+        "--endpoint is missing: the address of the load balancer or virtual IP in front of the control plane machines",
+        "--endpoint 10.0.0.10:6443",
+      );
+  }
+  // A cluster all of whose workers are in memory needs no real control plane.
+  const hosted = controlPlane === undefined;
+  const usual = hosted && onlyInMemory(workers, providers) ? "Embedded" : undefined;
+  const placement = textOption(input, "placement") ?? usual;
   return {
     name,
     namespace: namespaceOf(input),
     version,
-    ...(placement === undefined ? {} : { placement }),
+    placement,
     ...(replicas === undefined ? {} : { replicas: parseCount("--control-plane-replicas", replicas) }),
     ...(endpoint === undefined ? {} : { endpoint: parseEndpoint(endpoint) }),
     podCidrs: (textOption(input, "podCidr") ?? "10.244.0.0/16").split(","),
     serviceCidrs: (textOption(input, "serviceCidr") ?? "10.96.0.0/16").split(","),
     labels: Object.fromEntries((input.lists["label"] ?? []).map((text) => parsePair("--label", text))),
     workers,
+    controlPlane,
     ...(pool === undefined ? {} : { pool: parsePool(pool) }),
   };
+}
+
+/** The control plane on Machines that the flags describe; undefined for a hosted one. */
+function parseControlPlane(input: CommandInput, providers: Providers): ControlPlanePlan | undefined {
+  const options = controlPlaneOptions(providers);
+  const type = textOption(input, "controlPlane") ?? "hosted";
+  const option = options.get(type);
+  if (option === undefined)
+    throw usageError(`--control-plane: there is no ${type}`, `one of: ${[...options.keys()].join(", ")}`);
+  const machines = textOption(input, "controlPlaneMachines");
+  const provider = textOption(input, "controlPlaneProvider");
+  if (option.onMachines !== true) {
+    const [flag] = [machines && "--control-plane-machines", provider && "--control-plane-provider"].filter(Boolean);
+    if (flag !== undefined && flag !== "")
+      throw usageError(`${flag}: a ${type} control plane has no machines`, "add --control-plane kubeadm");
+    return undefined;
+  }
+  for (const [option, flag] of [
+    ["placement", "--placement"],
+    ["controlPlaneReplicas", "--control-plane-replicas"],
+  ] as const)
+    if (input.options[option] !== undefined)
+      throw usageError(
+        `${flag} belongs to hosted control planes`,
+        "--control-plane-machines is the number of machines",
+      );
+  if (provider === undefined)
+    throw usageError(
+      "--control-plane-provider is missing",
+      `providers are: ${[...workerOptions(providers).keys()].join(", ")}`,
+    );
+  const count = parseCount("--control-plane-machines", machines ?? "1");
+  // An even number tolerates no more failures than the odd one below it.
+  if (count % 2 === 0)
+    throw usageError(`--control-plane-machines ${count}: etcd needs an odd number of members`, "1, 3 or 5");
+  const group = parseWorkers(`name=${CONTROL_PLANE_GROUP},replicas=${count},provider=${provider}`, providers);
+  if (group.share !== undefined)
+    throw usageError("--control-plane-provider: min, max, cost and weight belong to a pool");
+  return { type, machines: group };
 }
 
 /** `replicas=4,strategy=Cheapest,name=general`. */
@@ -67,11 +125,6 @@ function parsePool(text: string): PoolPlan {
   return { name, replicas: parseCount("--pool replicas", all.get("replicas") ?? "1"), strategy };
 }
 
-/** A cluster all of whose workers are in memory needs no real control plane. */
-function defaultPlacement(workers: readonly WorkerGroup[]): string | undefined {
-  return workers.length > 0 && workers.every(({ provider }) => provider === "memory") ? "Embedded" : undefined;
-}
-
 /** Throws a usage error when a text cannot be the name of a cluster. */
 export function checkName(name: string): void {
   // It becomes a label's value and a part of host names.
@@ -88,22 +141,24 @@ export function checkName(name: string): void {
 }
 
 /** Parses a worker group: `name=racks,provider=metal3,replicas=2,select.rack=1,KEY=VALUE`. */
-export function parseWorkers(text: string): WorkerGroup {
+export function parseWorkers(text: string, providers: Providers): WorkerGroup {
+  const offered = workerOptions(providers);
   const entries = text.split(",").map((part) => parsePair("--workers", part));
   const all = new Map(entries);
   if (all.size !== entries.length) throw usageError(`--workers ${text}: a key is given twice`, EXAMPLE);
   const provider = all.get("provider");
-  if (provider === undefined || !Object.hasOwn(PROVIDERS, provider))
+  const option = provider === undefined ? undefined : offered.get(provider);
+  if (provider === undefined || option === undefined)
     throw usageError(
       provider === undefined ? `--workers ${text}: provider is missing` : `--workers: no provider ${provider}`,
-      `providers are: ${Object.keys(PROVIDERS).join(", ")}`,
+      `providers are: ${[...offered.keys()].join(", ")}`,
     );
   const name = all.get("name") ?? provider;
   if (isDns1123Label(name).length > 0 || name.length > 40)
     throw usageError(`--workers: ${JSON.stringify(name)} cannot be a group's name`, EXAMPLE);
   const select: Record<string, string> = {};
   const settings: Record<string, string> = {};
-  const known = PROVIDERS[provider as ProviderName].settings;
+  const known = option.settings;
   for (const [key, value] of all) {
     if (key === "name" || key === "provider" || key === "replicas" || SHARE_KEYS.includes(key)) continue;
     if (key.startsWith("select.")) select[key.slice("select.".length)] = value;
@@ -119,7 +174,7 @@ export function parseWorkers(text: string): WorkerGroup {
     throw usageError(`--workers ${text}: ${missing[0]} is missing`, `${missing[0]}: ${missing[1].summary}`);
   return {
     name,
-    provider: provider as ProviderName,
+    provider,
     replicas: parseCount("--workers replicas", all.get("replicas") ?? "1"),
     select,
     settings,
@@ -127,7 +182,7 @@ export function parseWorkers(text: string): WorkerGroup {
   };
 }
 
-/** What a group is in a pool. */
+/** The member settings of a group in a pool. */
 function parseShare(all: ReadonlyMap<string, string>): PoolShare {
   const count = (key: string): number | undefined =>
     all.has(key) ? parseCount(`--workers ${key}`, all.get(key) ?? "") : undefined;
@@ -135,10 +190,10 @@ function parseShare(all: ReadonlyMap<string, string>): PoolShare {
   if (cost !== undefined && !/^\d+(\.\d+)?$/.test(cost))
     throw usageError(`--workers cost: ${JSON.stringify(cost)} is not a decimal number`);
   return {
-    ...(min === undefined ? {} : { min }),
-    ...(max === undefined ? {} : { max }),
-    ...(cost === undefined ? {} : { cost }),
-    ...(weight === undefined ? {} : { weight }),
+    min,
+    max,
+    cost,
+    weight,
   };
 }
 

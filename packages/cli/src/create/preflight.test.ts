@@ -10,11 +10,11 @@ const plan = (placement?: string): ClusterPlan => ({
   serviceCidrs: [],
   labels: {},
   workers: [],
-  ...(placement === undefined ? {} : { placement }),
+  placement,
 });
 const installed = { versions: ["v1.34.4"], flags: " --data /srv" };
 
-it("refuses a control plane as processes whose version is not installed, with the command that installs it", () => {
+it("rejects a control plane as processes whose version is not installed, and shows the command that installs it", () => {
   const check = (): void => checkInstalled(plan(), { dataDir: "/srv" }, installed);
   expect(check).toThrow(
     "Kubernetes v1.35.4 is not installed on this machine (installed: v1.34.4); nothing was created",
@@ -22,7 +22,7 @@ it("refuses a control plane as processes whose version is not installed, with th
   expect(check).toThrow(expect.objectContaining({ hint: "capstan kubernetes install v1.35.4 --data /srv" }));
 });
 
-it("leaves alone what is installed, brought along by its placement, or another machine's business", () => {
+it("accepts versions that are installed, provided by the placement, or installed on another machine", () => {
   checkInstalled(plan(), { dataDir: "/srv" }, { ...installed, versions: ["v1.34.4", "v1.35.4"] });
   checkInstalled(plan("Embedded"), { dataDir: "/srv" }, installed);
   checkInstalled(plan("Pods"), { dataDir: "/srv" }, installed);

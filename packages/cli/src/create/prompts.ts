@@ -1,12 +1,6 @@
-import {
-  type MissingVersion,
-  WORKER_PROVIDERS as PROVIDERS,
-  type ProviderName,
-  type Shortage,
-  shortageText,
-  versionProblem,
-} from "@capstan/capi";
+import { type MissingVersion, type Shortage, shortageText, versionProblem, workerOptions } from "@capstan/capi";
 import { type CommandInput, usageError } from "../command.ts";
+import type { Providers } from "../providers.ts";
 import { checkName, parseWorkers } from "./plan.ts";
 import { cureText } from "./preflight.ts";
 
@@ -19,10 +13,11 @@ export interface Notes {
 /** Asks for what the flags did not specify, and reports obstacles as soon as an answer reveals them. */
 export async function askForPlan(
   input: CommandInput,
-  newest: string,
+  { newest, providers }: { newest: string; providers: Providers },
   notesOn: (soFar: CommandInput) => Promise<Notes>,
 ): Promise<CommandInput> {
   const { io } = input;
+  const offered = workerOptions(providers);
   const { ask } = io;
   if (!io.interactive || ask === undefined)
     throw usageError(
@@ -43,6 +38,11 @@ export async function askForPlan(
       }
     }
   };
+  const readProvider = (answer: string): string | undefined => {
+    if (answer === "") return undefined;
+    if (!offered.has(answer)) throw new Error(`choose one of: ${[...offered.keys()].join(", ")}`);
+    return answer;
+  };
   const name = await until("Name of the cluster", "", (answer) => {
     checkName(answer);
     return answer;
@@ -57,7 +57,7 @@ export async function askForPlan(
     lists: { ...input.lists, ...(workers.length === 0 ? {} : { workers: [...workers] }) },
   });
   const said = new Set<string>();
-  const tell = async (): Promise<Notes> => {
+  const report = async (): Promise<Notes> => {
     const notes = await notesOn(soFar());
     for (const line of linesOf(notes)) if (!said.has(line)) io.err(`${line}\n`);
     for (const line of linesOf(notes)) said.add(line);
@@ -65,28 +65,32 @@ export async function askForPlan(
   };
   if (workers.length === 0) {
     io.err("Workers come from:\n");
-    for (const [key, { summary }] of Object.entries(PROVIDERS)) io.err(`  ${key.padEnd(8)}${summary}\n`);
+    for (const [key, { summary }] of offered) io.err(`  ${key.padEnd(8)}${summary}\n`);
     for (;;) {
-      const provider = await until(`Provider of worker group ${workers.length + 1} (empty: no more)`, "", readProvider);
+      const provider = await until(
+        `Provider of worker group ${workers.length + 1} (empty to finish)`,
+        "",
+        readProvider,
+      );
       if (provider === undefined) break;
       const group = await question("  Name of the group", workers.length === 0 ? "workers" : provider);
       const parts = [`name=${group}`, `provider=${provider}`];
       parts.push(`replicas=${await question("  How many", "2")}`);
-      for (const [key, { summary, required, usual }] of Object.entries(PROVIDERS[provider].settings)) {
+      for (const [key, { summary, required, usual }] of Object.entries(offered.get(provider)?.settings ?? {})) {
         const value = required === true ? await question(`  ${key}, ${summary}`, usual ?? "") : "";
         if (value !== "") parts.push(`${key}=${value}`);
       }
       try {
-        parseWorkers(parts.join(","));
+        parseWorkers(parts.join(","), providers);
       } catch (error) {
         io.err(`${error instanceof Error ? error.message : String(error)}\n`);
         continue;
       }
       workers.push(parts.join(","));
-      await tell();
+      await report();
     }
   }
-  const { shortages } = await tell();
+  const { shortages } = await report();
   const asked = soFar();
   if (shortages.length > 0 && asked.options["waitForCapacity"] !== true)
     asked.options["waitForCapacity"] = await until("Create it anyway and let machines wait (yes or no)", "no", readYes);
@@ -113,10 +117,4 @@ function readYes(answer: string): boolean {
   if (/^y(es)?$/i.test(answer)) return true;
   if (/^no?$/i.test(answer)) return false;
   throw new Error("answer yes or no");
-}
-
-function readProvider(answer: string): ProviderName | undefined {
-  if (answer === "") return undefined;
-  if (!Object.hasOwn(PROVIDERS, answer)) throw new Error(`choose one of: ${Object.keys(PROVIDERS).join(", ")}`);
-  return answer as ProviderName;
 }

@@ -41,7 +41,7 @@ class FileLog implements LogSource {
     }
   }
 
-  /** After a rotation the new file from its beginning. */
+  /** After a rotation, reads the new file from its beginning. */
   async next(): Promise<string> {
     const handle = await open(this.#path).catch(() => undefined);
     if (handle === undefined) return "";
@@ -54,7 +54,7 @@ class FileLog implements LogSource {
         position: this.#offset,
       });
       const text = buffer.subarray(0, bytesRead).toString("utf8");
-      // A line that is being written is shown when it is whole.
+      // A line is shown once it is complete.
       const whole = text.slice(0, text.lastIndexOf("\n") + 1);
       this.#offset += Buffer.byteLength(whole);
       return whole;

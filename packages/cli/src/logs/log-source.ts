@@ -3,6 +3,6 @@ export interface LogSource {
   component: string;
   /** The last lines; -1 means all. */
   begin(lines: number): Promise<string>;
-  /** What was written since. */
+  /** What was appended since the last call. */
   next(): Promise<string>;
 }

@@ -41,14 +41,14 @@ function hostCluster(logs: Record<string, string[]>, asked: ApiRequest[]): Clien
       return Promise.resolve(answer(200, kept.slice(tail === undefined ? 0 : -Number(tail)).join("\n")));
     },
     watch: () => {
-      throw new Error("not asked for");
+      throw new Error("unexpected request");
     },
     close: () => Promise.resolve(),
   };
   return new Client(transport, { fieldManager: "test", clock: new VirtualClock() });
 }
 
-test("each container of the control plane's own pods, told apart where there are several", async () => {
+test("returns a log per container of the control plane's own pods, with distinct names", async () => {
   const found = await podLogs(hostCluster({}, []), "default", "c1");
   expect(found.map(({ component }) => component)).toEqual([
     "etcd c1-etcd-0",
@@ -58,7 +58,7 @@ test("each container of the control plane's own pods, told apart where there are
   ]);
 });
 
-test("follows without saying anything twice, also within one second", async () => {
+test("follows without printing a line twice, even within one second", async () => {
   const asked: ApiRequest[] = [];
   const lines = ["2026-01-01T00:00:01.100000000Z one", "2026-01-01T00:00:01.200000000Z two"];
   const sources = await podLogs(hostCluster({ "c1-kube-apiserver-x/kube-apiserver": lines }, asked), "default", "c1");
@@ -70,7 +70,7 @@ test("follows without saying anything twice, also within one second", async () =
   expect(asked.at(-1)?.query?.["sinceTime"]).toBe("2026-01-01T00:00:01Z");
 });
 
-test("a pod that is not up yet says so once", async () => {
+test("reports a pod that is not running yet once", async () => {
   const [etcd] = await podLogs(hostCluster({}, []), "default", "c1");
   expect(await etcd?.begin(20)).toBe("(container is waiting to start)");
   expect(await etcd?.next()).toBe("");

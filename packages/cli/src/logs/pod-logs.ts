@@ -21,7 +21,7 @@ export async function podLogs(client: Client, namespace: string, plane: string):
     .flatMap((pod) => {
       const name = pod.metadata.name ?? "";
       const component = pod.metadata.labels?.[COMPONENT_LABEL] ?? name;
-      // Several pods of one component are told apart by their names.
+      // Several pods of one component are distinguished by their names.
       const several = components.filter((other) => other === component).length > 1;
       return (pod.spec?.containers ?? []).map((container) => {
         const label = container.name === component ? component : container.name;
@@ -32,8 +32,8 @@ export async function podLogs(client: Client, namespace: string, plane: string):
 }
 
 /**
- * Follows by asking again for what came since, with the times the kubelet noted: `sinceTime` counts whole seconds, the times of the lines
- * tell what was shown already. A pod that is not up yet is told once and tried again.
+ * Follows by polling for newer lines, with the kubelet's timestamps: `sinceTime` has a resolution of whole seconds, and the timestamps of
+ * the lines show which were printed already. A pod that is not running yet is reported once and retried.
  */
 class PodLog implements LogSource {
   readonly component: string;
@@ -41,7 +41,7 @@ class PodLog implements LogSource {
   readonly #path: string;
   readonly #container: string;
   #last = "";
-  #told = "";
+  #lastNotice = "";
 
   constructor(client: Client, namespace: string, pod: string, container: string, component: string) {
     this.#client = client;
@@ -66,8 +66,8 @@ class PodLog implements LogSource {
     });
     if (status !== 200) {
       const text = (body as { message?: string } | undefined)?.message ?? `the log cannot be read (${status})`;
-      const news = text === this.#told ? "" : `(${text})`;
-      this.#told = text;
+      const news = text === this.#lastNotice ? "" : `(${text})`;
+      this.#lastNotice = text;
       return news;
     }
     const lines = String(body)

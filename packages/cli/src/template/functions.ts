@@ -63,7 +63,7 @@ function reverse(text: string): string {
   return [...text].reverse().join("");
 }
 
-/** Takes the shortest or longest beginning away that matches a shell pattern. */
+/** Removes the shortest or longest prefix that matches a shell pattern. */
 function trim(value: string, pattern: string, longest: boolean): string {
   const matches = shellPattern(pattern);
   if (matches === undefined) return value;

@@ -38,7 +38,7 @@ class Parser {
     return parts;
   }
 
-  /** Text up to `${` or a character that is not wanted; `escapes` are the characters that a doubling or backslash keeps. */
+  /** Text up to `${` or a character that is not accepted; `escapes` are the characters that doubling or a backslash escapes. */
   #literal(wanted: (char: string) => boolean, escapes: "" | "$" | "$\\"): string {
     let out = "";
     while (this.#at < this.#text.length) {

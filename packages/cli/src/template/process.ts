@@ -17,7 +17,7 @@ export function templateVariables(text: string): Map<string, string | undefined>
   const found = new Map<string, string | undefined>();
   for (const part of read(text)) {
     if (typeof part === "string" || found.has(part.name)) continue;
-    // What the first place says counts, as clusterctl does it.
+    // The first occurrence wins, as in clusterctl.
     const standard = part.arguments.map((arg) => (typeof arg === "string" ? arg : `\${${arg.name}}`)).join("");
     found.set(part.name, standard === "" ? undefined : standard);
   }

@@ -5,7 +5,7 @@ import { fillTemplate, templateVariables } from "./process.ts";
 const VALUES: Record<string, string> = { A: "alpha/beta.gamma", B: "Hello", U: "ärger", EMPTY: "", P: "a.b.c" };
 const fill = (text: string): string => fillTemplate(text, (name) => VALUES[name]);
 
-/** What clusterctl v1.13.6 `generate yaml` makes of the same text; `npm run clusterctl` asks it again. */
+/** The output of clusterctl v1.13.6 `generate yaml` for the same text; `npm run clusterctl` compares it again. */
 export const FILLED: readonly (readonly [template: string, filled: string])[] = [
   ["${A}", "alpha/beta.gamma"],
   ["$A $${A} $$", "$A ${A} $"],
@@ -45,7 +45,7 @@ describe("clusterctl's template language", () => {
     expect(() => fill(template)).toThrow(problem);
   });
 
-  test("variables, with the default of their first place", () => {
+  test("lists variables with the default of their first occurrence", () => {
     expect([...templateVariables("${B:=b} ${A} ${B:=c} ${C:=${A}} ${D:=}")]).toEqual([
       ["A", undefined],
       ["B", "b"],
@@ -54,11 +54,11 @@ describe("clusterctl's template language", () => {
     ]);
   });
 
-  test("all that are missing are named", () => {
+  test("names all missing variables", () => {
     expect(() => fill("${X} ${Y} ${Z:=z}")).toThrow("value for variables [X, Y] is not set");
   });
 
-  test("text without dollar signs stays as it is", () => {
+  test("leaves text without dollar signs unchanged", () => {
     fc.assert(
       fc.property(fc.string(), (text) => {
         const plain = text.replaceAll("$", "");
@@ -67,7 +67,7 @@ describe("clusterctl's template language", () => {
     );
   });
 
-  test("no text breaks it but with an error of its own", () => {
+  test("any invalid text fails with a UserError", () => {
     const piece = fc.constantFrom(
       "${",
       "}",

@@ -40,7 +40,7 @@ function section(kind: AnyKind): string {
 
 type Row = readonly [path: string, type: string, text: string];
 
-/** Conditions are the same everywhere and are told once, in words. */
+/** Conditions are the same in all kinds and are described once. */
 const FOLDED = new Set(["status.conditions", "status.deprecated"]);
 
 function fields(schema: JSONSchemaProps, prefix: string, required: ReadonlySet<string>): Row[] {

@@ -47,7 +47,7 @@ const COMPONENTS: readonly Component[] = [
   {
     label: "infrastructure-capstan",
     file: "infrastructure-components.yaml",
-    groups: ["infrastructure.cluster.x-k8s.io", "metal3.io", "ipam.metal3.io"],
+    groups: ["infrastructure.cluster.x-k8s.io", ...PROVIDERS.flatMap(({ sharedGroups }) => sharedGroups ?? [])],
     manager: false,
     templates: true,
   },
@@ -61,7 +61,7 @@ export function componentFiles(version: string): Map<string, string> {
     files.set(`${folder}/${component.file}`, objectsOf(component, version).map(document).join(""));
     files.set(`${folder}/metadata.yaml`, toYaml(metadataOf(version)));
     if (component.templates === true)
-      for (const [name, text] of clusterTemplates()) files.set(`${folder}/${name}`, text);
+      for (const [name, text] of clusterTemplates(PROVIDERS)) files.set(`${folder}/${name}`, text);
   }
   return files;
 }
@@ -83,7 +83,7 @@ function metadataOf(version: string): object {
 function objectsOf(component: Component, version: string): Unstructured[] {
   const providers = PROVIDERS.map(({ access, kinds: all }) => ({
     kinds: all.filter(({ group }) => component.groups.includes(group)),
-    ...(access === undefined ? {} : { access }),
+    access,
   }));
   const kinds = kindsOf(providers);
   const objects = [
@@ -123,7 +123,7 @@ function manager(version: string): Unstructured[] {
         ports: [{ name: "metrics", port: METRICS_PORT, targetPort: "metrics" }],
       },
     },
-    // For whoever collects metrics; nobody has it until it is bound.
+    // For collectors of metrics; it has no effect until it is bound.
     {
       apiVersion: "rbac.authorization.k8s.io/v1",
       kind: "ClusterRole",

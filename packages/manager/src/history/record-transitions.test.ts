@@ -22,7 +22,7 @@ test("every turn of a condition becomes an event; a start, a repeated word and a
   const client = new Client(server.admin(), { fieldManager: "test", clock });
   const metrics = undefined;
   await installKinds(
-    KINDS,
+    [{ kinds: KINDS }],
     client,
     clock,
     await serveKinds("in-process", client, KINDS, { clock, random, metrics, log: silentLogger }),

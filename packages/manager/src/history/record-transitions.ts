@@ -2,7 +2,7 @@ import { findCondition, type KubeObject } from "@capstan/apimachinery";
 import { Cluster, conditionsOf, Machine, MachineDeployment, WorkerPool } from "@capstan/capi";
 import type { Cache, Kind, Recorder } from "@capstan/runtime";
 
-/** Whose conditions are worth remembering, and which: the rest follows from these or is told by its own controller. */
+/** Conditions whose changes are recorded, by kind: others follow from these or are reported by their own controller. */
 const REMEMBERED: readonly (readonly [Kind<KubeObject>, readonly string[]])[] = [
   [Cluster as unknown as Kind<KubeObject>, ["Available", "Paused"]],
   [WorkerPool as unknown as Kind<KubeObject>, ["Available"]],
@@ -28,7 +28,7 @@ function tell(object: KubeObject, old: KubeObject, types: readonly string[], rec
   for (const type of types) {
     const was = findCondition(conditionsOf(old as { status?: unknown }), type);
     const is = findCondition(conditionsOf(object as { status?: unknown }), type);
-    // Its first word is no turn.
+    // Its first status is not a transition.
     if (was === undefined || is === undefined || was.status === is.status) continue;
     const level = ABOUT_TROUBLE.includes(type) && is.status !== "True" ? "Warning" : "Normal";
     const why = is.message === "" ? "" : `: ${is.message}`;

@@ -1,3 +1,3 @@
-/** What commands on the same machine need of a running instance: small, so that they start at once. */
+/** What commands on the same machine need of a running instance: small, so that they start quickly. */
 export { requestBackup, requestSignInLink } from "../control-socket.ts";
-export { INSTANCE_EXTENSION, readInstance, stopInstance } from "../instance.ts";
+export { INSTANCE_EXTENSION, readInstance, readProviderFiles, stopInstance } from "../instance.ts";

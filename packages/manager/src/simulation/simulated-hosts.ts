@@ -1,6 +1,6 @@
 import type { Unstructured } from "@capstan/apimachinery";
-import { SIMULATED_AGENT_ANNOTATION } from "@capstan/capi";
 import { ByoHost } from "@capstan/host-agent";
+import { SIMULATED_AGENT_ANNOTATION } from "@capstan/infra-byoh";
 import { BareMetalHost } from "@capstan/infra-metal3";
 
 /** Builds the objects of simulated hosts: ByoHosts `own-N`, and BareMetalHosts `metal-N` with their Secret. */
