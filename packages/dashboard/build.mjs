@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-/** Builds the page into dist/ unless it is up to date; part of `npm run build`. */
+/** Builds the dashboard into dist/ unless it is up to date; part of `npm run build`. */
 import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 const here = dirname(fileURLToPath(import.meta.url));
 const stamp = join(here, "dist", ".sources");
 const hash = createHash("sha256");
-// Of other packages the page uses types, and a few small functions.
+// The dashboard uses only types and a few small functions of other packages.
 const files = ["index.html", "package.json", "vite.config.ts", "../apimachinery/dist/age.js"].map((f) => join(here, f));
 for (const folder of ["src", "public", "../capi/dist/explain"])
   for (const entry of readdirSync(join(here, folder), { recursive: true, withFileTypes: true }))

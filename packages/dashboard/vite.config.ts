@@ -6,11 +6,11 @@ export default defineConfig({
   build: {
     outDir: "dist",
     target: "es2022",
-    // Inlined files would be data: addresses, which the page's content security policy refuses for everything but images.
+    // Inlined files would be data: URLs, which the content security policy refuses for everything but images.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     rolldownOptions: {
-      // Of these the page takes single pure functions; their other modules must not come along.
+      // The dashboard imports single pure functions of these; their other modules must not be bundled.
       treeshake: { moduleSideEffects: (id) => !/\/packages\/(apimachinery|capi)\/dist\//.test(id) },
     },
     chunkSizeWarningLimit: 1000,

@@ -24,7 +24,7 @@ export class Access {
     return everywhere || (await this.#ask(access.group, access.resource, access.namespace));
   }
 
-  /** Asks everything again; true when an answer is not what it was. */
+  /** Checks all permissions again; true when one has changed. */
   async refresh(): Promise<boolean> {
     const old = this.#answers;
     this.#answers = new Map();
@@ -41,7 +41,7 @@ export class Access {
     let answer = this.#answers.get(key);
     if (answer === undefined) {
       answer = mayDo(this.#transport, "list", { group, resource, namespace });
-      // A failure is not an answer: the next one asks again.
+      // A failure is not cached: the next call checks again.
       answer.catch(() => this.#answers.delete(key));
       this.#answers.set(key, answer);
     }

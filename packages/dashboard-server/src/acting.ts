@@ -23,7 +23,7 @@ export function actingOverHttp(config: ClientConfig, clock: Clock): ActingTransp
   };
 }
 
-/** Sends a token with every request, so that one that is revoked stops to work at once. */
+/** Sends a token with every request, so that a revoked one stops working at once. */
 function withBearer(transport: Transport, token: string): Transport {
   const signed = (request: ApiRequest): ApiRequest => ({
     ...request,

@@ -13,7 +13,7 @@ const secret = {
   stringData: { k: "hush" },
 };
 
-test("what a Secret holds becomes its length, alone and in a list", () => {
+test("replaces the values of a Secret by their lengths, alone and in a list", () => {
   for (const shown of [
     withoutSecrets(secret),
     (withoutSecrets({ apiVersion: "v1", kind: "SecretList", items: [secret] }) as { items: unknown[] }).items[0],
@@ -26,7 +26,7 @@ test("what a Secret holds becomes its length, alone and in a list", () => {
   }
 });
 
-test("everything else passes as it is", () => {
+test("forwards other bodies unchanged", () => {
   const map = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "c" }, data: { k: "v" } };
   expect(withoutSecrets(map)).toBe(map);
   expect(withoutSecrets("text")).toBe("text");

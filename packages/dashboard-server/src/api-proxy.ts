@@ -20,16 +20,16 @@ export async function proxyRequest(
   query: URLSearchParams,
 ): Promise<ApiResponse> {
   const method = incoming.method ?? "GET";
-  if (!METHODS.has(method)) return failure(405, `${method} is not passed on`);
+  if (!METHODS.has(method)) return failure(405, `${method} is not forwarded`);
   if (!/^\/(api|apis|version)(\/|$)/.test(path) || /(^|\/)\.{1,2}(\/|$)|%2f|%5c|\\/i.test(path))
     return failure(404, `${path} is not a path of the API`);
-  // Watches go over the one stream; a browser has six connections and no more.
-  if (query.get("watch") !== null && query.get("watch") !== "false") return failure(400, "watch through /stream");
+  // Watches use the one stream, because a browser opens at most six connections.
+  if (query.get("watch") !== null && query.get("watch") !== "false") return failure(400, "watch with /stream");
   const body = method === "GET" || method === "DELETE" ? undefined : await readBody(incoming);
   if (body === "too large") return failure(413, `a request is limited to ${MAX_BODY_BYTES} bytes`);
   const type = (incoming.headers["content-type"] ?? "").split(";")[0]?.trim() ?? "";
   if (body !== undefined && !BODY_TYPES.has(type))
-    return failure(415, `content type ${type || "none"} is not passed on`);
+    return failure(415, `content type ${type || "none"} is not forwarded`);
   const reveal = query.get("reveal") === "true";
   query.delete("reveal");
   const request: ApiRequest = {
@@ -37,7 +37,7 @@ export async function proxyRequest(
     path,
     query: queryOf(query),
     headers: { accept: "application/json", ...(body === undefined ? {} : { "content-type": type }) },
-    ...(body === undefined ? {} : { body }),
+    body,
   };
   const response = await transport.request(request);
   return reveal ? response : { ...response, body: withoutSecrets(response.body) };

@@ -3,14 +3,15 @@ import {
   type Cluster,
   endpointOf,
   INFRASTRUCTURE_GROUP,
+  isHostKind,
   objectId,
   shownConditions,
-  simulatedHealth,
+  simulatedHost,
   type WorkerPool,
 } from "@capstan/capi";
 import type { EventObject } from "@capstan/runtime";
 import type { ObjectFacts, ObjectItem, PoolMember, TimelineItem } from "./protocol.ts";
-import { providerName } from "./provider-name.ts";
+import { providerName, type ShownProvider } from "./provider-name.ts";
 
 /** What the dashboard needs to know about a kind to address its objects. */
 export interface ViewKind {
@@ -20,13 +21,19 @@ export interface ViewKind {
   readonly plural: string;
 }
 
+/** The time, and the providers that mark objects. */
+export interface ShownContext {
+  readonly nowMs: number;
+  readonly providers: readonly ShownProvider[];
+}
+
 /** Builds an object's item for the dashboard; the caller, which knows the object's parts, adds its state. */
 export function objectItem(
   object: KubeObject,
   kind: ViewKind,
   parent: string | undefined,
-  nowMs: number,
-): Omit<ObjectItem, "state" | "causes"> {
+  { nowMs, providers }: ShownContext,
+): Omit<ObjectItem, "state" | "causes" | "activities"> {
   return {
     type: "object",
     id: objectId(kind.kind, object.metadata.name ?? ""),
@@ -35,12 +42,14 @@ export function objectItem(
     plural: kind.plural,
     namespace: object.metadata.namespace ?? "",
     name: object.metadata.name ?? "",
-    ...(parent === undefined ? {} : { parent }),
-    ...(kind.group === INFRASTRUCTURE_GROUP || kind.kind.endsWith("Host") ? { provider: providerName(kind.kind) } : {}),
+    parent,
+    ...(kind.group === INFRASTRUCTURE_GROUP || isHostKind(kind.kind)
+      ? { provider: providerName(kind.kind, providers) }
+      : {}),
     conditions: shownConditions(object, nowMs),
     deleting: object.metadata.deletionTimestamp !== undefined,
     created: object.metadata.creationTimestamp ?? "",
-    facts: factsOf(object),
+    facts: factsOf(object, providers),
   };
 }
 
@@ -64,7 +73,7 @@ interface Loose {
   };
 }
 
-function factsOf(object: KubeObject): ObjectFacts {
+function factsOf(object: KubeObject, providers: readonly ShownProvider[]): ObjectFacts {
   const { spec, status } = object as Loose;
   const endpoint = object.kind === "Cluster" ? endpointOf(object as Cluster) : undefined;
   return definedOnly({
@@ -79,20 +88,20 @@ function factsOf(object: KubeObject): ObjectFacts {
     failureDomain: textIn(status?.failureDomain) ?? textIn(spec?.failureDomain),
     endpoint: endpoint === undefined ? undefined : `${endpoint.host}:${endpoint.port}`,
     paused: spec?.paused === true ? true : undefined,
-    simulated: object.kind.endsWith("Host") ? simulatedHealth(object) : undefined,
-    ...(object.kind === "WorkerPool" ? poolFacts(object as WorkerPool) : {}),
+    simulated: simulatedHost(object, providers),
+    ...(object.kind === "WorkerPool" ? poolFacts(object as WorkerPool, providers) : {}),
   });
 }
 
-function poolFacts({ spec, status }: WorkerPool): ObjectFacts {
+function poolFacts({ spec, status }: WorkerPool, providers: readonly ShownProvider[]): ObjectFacts {
   const members = spec.members.map((member): PoolMember => {
     const state = status?.members?.find((candidate) => candidate.name === member.name);
     return {
       name: member.name,
-      provider: providerName(member.infrastructureRef.kind),
+      provider: providerName(member.infrastructureRef.kind, providers),
       min: member.min ?? 0,
-      ...(member.max === undefined ? {} : { max: member.max }),
-      ...(member.cost === undefined ? {} : { cost: member.cost }),
+      max: member.max,
+      cost: member.cost,
       desired: state?.desired ?? 0,
       available: state?.available ?? 0,
       state: state?.state ?? "Pending",

@@ -9,7 +9,7 @@ import { type ItemAccess, type Sequence, Topic } from "./topic.ts";
 import type { ViewsOptions } from "./view-kinds.ts";
 
 const EVENTS_PER_OBJECT = 50;
-/** So much of the past is kept; a cluster that never rests must not fill the memory. */
+/** Number of timeline entries that are kept, so that a busy cluster cannot exhaust memory. */
 const MAX_HAPPENINGS = 500;
 
 /** At most this many causes are sent: a cluster whose hosts have all died has one for each of them. */
@@ -26,7 +26,7 @@ export class ClusterView {
   /** Ids of the objects that are in the topic. */
   readonly #shown = new Set<string>();
   readonly #conditions = new Map<string, readonly Condition[]>();
-  /** Keys of the timeline, in the order they came. */
+  /** Keys of the timeline, in order of arrival. */
   readonly #happenings = new Set<string>();
   #unreadSince: number | undefined;
 
@@ -46,7 +46,7 @@ export class ClusterView {
 
   /** Brings the topic up to date with the cache and the time. */
   refresh(): void {
-    const { cache, kinds, clock } = this.#options;
+    const { cache, kinds, clock, providers } = this.#options;
     const members = clusterMembers(cache, kinds, this.#key);
     const before = this.topic.size === 0;
     const states = this.#statesOf(
@@ -58,7 +58,8 @@ export class ClusterView {
     for (const [id, { object, kind }] of members) {
       if (isHidden(kind.kind)) continue;
       changed = this.#showEvents(id) || changed;
-      const item = { ...objectItem(object, kind, parentOf(object, lookup), clock.now()), ...states(id) };
+      const context = { nowMs: clock.now(), providers };
+      const item = { ...objectItem(object, kind, parentOf(object, lookup), context), ...states(id) };
       this.#shown.add(id);
       changed = this.topic.set(id, item, accessTo(kind, this.namespace)) || changed;
       changed = this.#showChanges(object, kind, id) || changed;
@@ -72,15 +73,23 @@ export class ClusterView {
     if (changed || before) this.topic.announce();
   }
 
-  /** The states of the objects, by id. Of the Cluster every cause too. */
-  #statesOf(objects: readonly KubeObject[], nowMs: number): (id: string) => Pick<ObjectItem, "state" | "causes"> {
+  /** The states of the objects by id, with every cause for the Cluster. */
+  #statesOf(
+    objects: readonly KubeObject[],
+    nowMs: number,
+  ): (id: string) => Pick<ObjectItem, "state" | "causes" | "activities"> {
+    const { providers } = this.#options;
     const { root, nodes } = clusterTree(objects, nowMs);
-    const whole = root === undefined ? undefined : assess(root, { nowMs, namespace: this.namespace });
+    const whole = root === undefined ? undefined : assess(root, { nowMs, providers, namespace: this.namespace });
     return (id) => {
       const node = nodes.get(id);
       if (node === undefined || node === root)
-        return { state: whole?.state ?? UNSEEN, causes: whole?.causes.slice(0, MAX_CAUSES) ?? [] };
-      return { state: stateOf(node, nowMs, whole?.state) };
+        return {
+          state: whole?.state ?? UNSEEN,
+          causes: whole?.causes.slice(0, MAX_CAUSES) ?? [],
+          activities: whole?.activities ?? [],
+        };
+      return { state: stateOf(node, { nowMs, providers }, whole?.state) };
     };
   }
 
@@ -110,7 +119,7 @@ export class ClusterView {
     return changed;
   }
 
-  /** Conditions say when they changed last; from then on every change is seen as it happens. */
+  /** Conditions record their last transition; later ones are observed as they happen. */
   #showChanges(object: KubeObject, kind: KindRef, id: string): boolean {
     const now = conditionsOf(object as { status?: unknown });
     const before = this.#conditions.get(id);

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import type { Clock, ConnectionLimits, Random, UserInfo } from "@capstan/apimachinery";
-import { isTreeKind } from "@capstan/capi";
+import { hostKinds, isTreeKind, type ProviderDescription } from "@capstan/capi";
 import { installedVersions, kubernetesDir } from "@capstan/kubernetes-install";
 import { type Cache, type KindRef, kindRef, type Logger } from "@capstan/runtime";
 import type { ControlPlaneHome } from "./protocol.ts";
@@ -10,22 +10,25 @@ import { Views } from "./views.ts";
 
 const Namespace = kindRef({ group: "", version: "v1", kind: "Namespace", plural: "namespaces", namespaced: false });
 
+/** A provider with the kinds that it serves. */
+type DashboardProvider = ProviderDescription & { readonly kinds: readonly KindRef[] };
+
 /** What the dashboard needs from its manager. */
 export interface DashboardOptions {
-  /** The built page; `cli` knows where it is. */
+  /** Folder of the built dashboard, which `cli` finds. */
   readonly pageDir: string;
   readonly listen: { readonly host: string; readonly port: number };
   /** Take any free port if the wanted one is in use. */
   readonly anyPort?: boolean;
   readonly tls?: { readonly certPem: string; readonly keyPem: string; readonly clientCaPem: string };
   readonly names?: readonly string[];
-  /** What differs from the usual limits of connections. */
+  /** Overrides of the default connection limits. */
   readonly limits?: Partial<ConnectionLimits>;
   readonly dataDir: string;
   readonly acting: ActingTransport;
   readonly cache: Cache;
-  readonly kinds: readonly KindRef[];
-  /** Where control planes run that do not say where, if not as processes. */
+  readonly providers: readonly DashboardProvider[];
+  /** Default placement of control planes, if not as processes. */
   readonly defaultPlacement?: ControlPlaneHome["placement"];
   /** Folders of Kubernetes binaries in addition to the one in the data directory. */
   readonly kubernetesDirs?: readonly string[];
@@ -38,15 +41,17 @@ export interface DashboardOptions {
 /** A running dashboard. */
 export interface Dashboard {
   readonly url: string;
-  /** An address that signs in once, as this user. */
+  /** Returns a URL that signs in once, as this user. */
   signInLink(user: UserInfo): string;
   close(): Promise<void>;
 }
 
 /** Serves the dashboard in the manager's process, from the manager's cache. */
 export async function startDashboard(options: DashboardOptions): Promise<Dashboard> {
-  const { cache, clock, random, log, listen } = options;
-  const views = new Views({ cache, kinds: options.kinds.filter(isTreeKind), clock, random, log });
+  const { cache, clock, random, log, listen, providers } = options;
+  const hosts = hostKinds(providers);
+  const kinds = providers.flatMap((provider) => provider.kinds).filter((kind) => isTreeKind(kind, hosts));
+  const views = new Views({ cache, kinds, providers, clock, random, log });
   const sessions = await Sessions.open({ file: join(options.dataDir, "dashboard-sessions.json"), clock, random });
   const start = (port: number): ReturnType<typeof startDashboardServer> =>
     startDashboardServer({
@@ -57,6 +62,7 @@ export async function startDashboard(options: DashboardOptions): Promise<Dashboa
       limits: options.limits,
       pageDir: options.pageDir,
       views,
+      providers,
       sessions,
       acting: options.acting,
       namespaces: async () => (await cache.client.list(Namespace)).items.map(({ metadata }) => metadata.name ?? ""),
@@ -75,7 +81,7 @@ export async function startDashboard(options: DashboardOptions): Promise<Dashboa
   });
   return {
     url: server.url,
-    // After the hash, because that part never travels: it cannot end in a log or in a Referer.
+    // In the fragment, which is never sent, so that it cannot appear in a log or a Referer.
     signInLink: (user) => `${server.url}/sign-in#${sessions.createLink({ type: "user", user })}`,
     close: async () => {
       await server.close();

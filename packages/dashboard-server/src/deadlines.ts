@@ -11,13 +11,13 @@ export class Deadlines {
   #cancel: (() => void) | undefined;
   #wakeAt = Number.POSITIVE_INFINITY;
 
-  /** `due` is called with each key whose time has come, once. */
+  /** Calls `due` once with each key whose deadline has passed. */
   constructor(clock: Clock, due: (key: string) => void) {
     this.#clock = clock;
     this.#due = due;
   }
 
-  /** Sets when a key is due, or that it is never due. */
+  /** Sets or clears the deadline of a key. */
   set(key: string, atMs: number | undefined): void {
     if (atMs === undefined) {
       this.#times.delete(key);

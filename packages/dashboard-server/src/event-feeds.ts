@@ -25,8 +25,8 @@ export class EventFeeds {
     if (feed === undefined) {
       const informer = new Informer(EventKind, { namespace }, { ...this.#deps, server: { watchList: true } });
       informer.store.addIndex(REGARDING, (event) => regardingId(event));
-      const tell = (event: EventObject): void => this.#onEvent(namespace, regardingId(event));
-      informer.addHandler({ add: tell, update: tell, delete: tell });
+      const notify = (event: EventObject): void => this.#onEvent(namespace, regardingId(event));
+      informer.addHandler({ add: notify, update: notify, delete: notify });
       informer.start();
       feed = { informer, readers: 0 };
       this.#feeds.set(namespace, feed);

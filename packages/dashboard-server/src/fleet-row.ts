@@ -1,7 +1,7 @@
 import { type Condition, findCondition } from "@capstan/apimachinery";
 import { type Cluster, type ContractReference, conditionsOf, type ObjectState } from "@capstan/capi";
 import type { Chip, Counts, FleetRow } from "./protocol.ts";
-import { providerName } from "./provider-name.ts";
+import { providerName, type ShownProvider } from "./provider-name.ts";
 
 /** Conditions that become chips, in this order. */
 const CHIPS = ["Available", "InfrastructureReady", "ControlPlaneAvailable", "WorkersAvailable"];
@@ -14,15 +14,16 @@ export interface FleetParts {
   readonly state: ObjectState;
   /** The control plane object's version, if it has one. */
   readonly version: string | undefined;
-  /** What machines of the cluster are made from. */
+  /** The infrastructure templates of the cluster's machines. */
   readonly templates: readonly ContractReference[];
+  readonly providers: readonly ShownProvider[];
 }
 
 /** Computes the fleet table's row of a cluster. */
-export function fleetRow({ cluster, state, version, templates }: FleetParts): FleetRow {
+export function fleetRow({ cluster, state, version, templates, providers: known }: FleetParts): FleetRow {
   const conditions = conditionsOf(cluster);
   const { metadata, spec, status } = cluster;
-  const providers = new Set(templates.map((template) => providerName(template.kind)));
+  const providers = new Set(templates.map((template) => providerName(template.kind, known)));
   return {
     namespace: metadata.namespace ?? "",
     name: metadata.name ?? "",

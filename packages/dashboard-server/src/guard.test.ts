@@ -37,7 +37,7 @@ test.each([
   expect(guard(method, path, { host, ...headers }, options)?.status).toBe(status);
 });
 
-test("no script and no style from elsewhere, none inline but with the nonce", () => {
+test("allows no scripts or styles of other origins, and inline styles only with the nonce", () => {
   const policy = securityHeaders("abc")["content-security-policy"] ?? "";
   expect(policy).toContain("default-src 'none'");
   expect(policy).toContain("script-src 'self';");

@@ -25,13 +25,17 @@ export function guard(
 ): Refusal | undefined {
   const host = headers.host ?? "";
   if (!hostAllowed(host, options.names))
-    return { status: 421, message: `this server is not called ${JSON.stringify(host)}; use its address or localhost` };
+    return {
+      status: 421,
+      message: `this server does not serve host ${JSON.stringify(host)}; use its address or localhost`,
+    };
   const site = headers["sec-fetch-site"];
   const own = `${options.scheme}://${host}`;
   const writes = method !== "GET" && method !== "HEAD";
   if (headers.origin !== undefined && headers.origin !== own)
     return { status: 403, message: "requests from other origins are refused" };
-  if (writes && headers.origin === undefined) return { status: 403, message: "a writing request must name its Origin" };
+  if (writes && headers.origin === undefined)
+    return { status: 403, message: "a write request must have an Origin header" };
   const page = path === "/" || path.startsWith("/assets/") || !isData(path);
   if (site !== undefined && site !== "same-origin" && (writes || !page))
     return { status: 403, message: "requests from other sites are refused" };
@@ -40,7 +44,7 @@ export function guard(
 
 /** Returns whether a path serves data rather than the dashboard's own files. */
 export function isData(path: string): boolean {
-  return /^\/(auth|k8s|stream|kubeconfig|control-planes)(\/|$)/.test(path);
+  return /^\/(auth|k8s|stream|kubeconfig|control-planes|providers|plan)(\/|$)/.test(path);
 }
 
 function hostAllowed(host: string, names: readonly string[]): boolean {

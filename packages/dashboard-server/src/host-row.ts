@@ -1,11 +1,11 @@
 import { findCondition, type KubeObject } from "@capstan/apimachinery";
-import { assess, hostTrouble, objectNode, shownConditions, simulatedHealth } from "@capstan/capi";
-import type { ViewKind } from "./cluster-item.ts";
+import { assess, hostTrouble, objectNode, shownConditions, simulatedHost } from "@capstan/capi";
+import type { ShownContext, ViewKind } from "./cluster-item.ts";
 import { shortState } from "./fleet-row.ts";
 import type { HostRow } from "./protocol.ts";
 import { providerName } from "./provider-name.ts";
 
-/** The fields of ByoHosts and BareMetalHosts that a row is made of. */
+/** The fields that hosts have in common by convention, and that a row is made of. Each kind has some of them. */
 interface AnyHost extends KubeObject {
   spec?: {
     machineRef?: { name?: string };
@@ -35,11 +35,11 @@ interface AnyHost extends KubeObject {
 }
 
 /** Computes the current inventory row of a host. */
-export function hostRow(object: KubeObject, kind: ViewKind, nowMs: number): HostRow {
+export function hostRow(object: KubeObject, kind: ViewKind, { nowMs, providers }: ShownContext): HostRow {
   const host = object as AnyHost;
   const { metadata, spec, status } = host;
   const node = objectNode(object, nowMs);
-  const { state: health } = assess(node, { nowMs, namespace: metadata.namespace ?? "" });
+  const { state: health } = assess(node, { nowMs, namespace: metadata.namespace ?? "", providers });
   const machine = spec?.machineRef?.name ?? spec?.consumerRef?.name;
   const { hardware } = status ?? {};
   const system =
@@ -49,31 +49,31 @@ export function hostRow(object: KubeObject, kind: ViewKind, nowMs: number): Host
   const cpus = status?.hostinfo?.cpus ?? hardware?.cpu?.count;
   const memoryMiB = status?.hostinfo?.memoryMiB ?? hardware?.ramMebibytes;
   const cluster = metadata.labels?.["cluster.x-k8s.io/cluster-name"];
-  const simulated = simulatedHealth(host);
+  const simulated = simulatedHost(object, providers);
   return {
     kind: kind.kind,
     apiVersion: `${kind.group}/${kind.version}`,
     plural: kind.plural,
     namespace: metadata.namespace ?? "",
     name: metadata.name ?? "",
-    provider: providerName(kind.kind),
+    provider: providerName(kind.kind, providers),
     state: stateOf(host, machine),
     ready: readyOf(host, nowMs),
     health: shortState(health),
-    ...(machine === undefined ? {} : { machine }),
-    ...(cluster === undefined ? {} : { cluster }),
+    machine,
+    cluster,
     ...(system === "" ? {} : { system }),
-    ...(architecture === undefined ? {} : { architecture }),
-    ...(cpus === undefined ? {} : { cpus }),
-    ...(memoryMiB === undefined ? {} : { memoryMiB }),
+    architecture,
+    cpus,
+    memoryMiB,
     addresses: addressesOf(host),
     ...(status?.lastHeartbeatTime === undefined ? {} : { heartbeat: status.lastHeartbeatTime }),
     created: metadata.creationTimestamp ?? "",
-    ...(simulated === undefined ? {} : { simulated }),
+    simulated,
   };
 }
 
-/** A bare-metal host is Ready only while a machine uses it; otherwise its operational status says whether it can be used. */
+/** A host with an operational status is Ready only while a machine uses it; otherwise its operational status says whether it can be used. */
 function readyOf(host: AnyHost, nowMs: number): HostRow["ready"] {
   const trouble = hostTrouble(host, nowMs);
   if (trouble !== undefined) return trouble.status;
@@ -82,7 +82,7 @@ function readyOf(host: AnyHost, nowMs: number): HostRow["ready"] {
   return findCondition(shownConditions(host, nowMs), "Ready")?.status ?? "Unknown";
 }
 
-/** Its agent reports, but could not make it a node. */
+/** The agent reports, but failed to make the host a node. */
 function bootstrapFailed({ status }: AnyHost): boolean {
   return status?.bootstrap?.phase === "Failed";
 }

@@ -10,11 +10,14 @@ export type {
   HostRow,
   ObjectFacts,
   ObjectItem,
+  PlannedCluster,
   PoolMember,
+  ProviderInfo,
   SessionInfo,
-  SimulatedHealth,
   StreamMessage,
   TimelineItem,
+  WorkerInfo,
 } from "./protocol.ts";
+export { providerInfos } from "./providers.ts";
 export { isLoopback } from "./server.ts";
 export { Views } from "./views.ts";

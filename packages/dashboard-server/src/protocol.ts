@@ -1,5 +1,13 @@
-import type { Condition } from "@capstan/apimachinery";
-import type { Explanation, ObjectState } from "@capstan/capi";
+import type { Condition, Unstructured } from "@capstan/apimachinery";
+import type {
+  Activity,
+  Explanation,
+  ObjectState,
+  ProviderBadge,
+  Shortage,
+  SimulatedHost,
+  WorkerOption,
+} from "@capstan/capi";
 
 /** What the dashboard and its server exchange. The dashboard imports these types only. */
 
@@ -62,12 +70,32 @@ export interface ObjectFacts {
   readonly strategy?: string;
   readonly members?: readonly PoolMember[];
   readonly paused?: boolean;
-  /** Of a host that exists in memory alone. */
-  readonly simulated?: SimulatedHealth;
+  /** Set for a host that exists in memory only. */
+  readonly simulated?: SimulatedHost;
 }
 
-/** Health of a simulated host, which users can break and repair in the demo. */
-export type SimulatedHealth = "well" | "broken";
+/** What the dashboard shows and offers of a provider. */
+export interface ProviderInfo {
+  readonly name: string;
+  readonly title: string;
+  readonly badge?: ProviderBadge;
+  /** What the wizard offers, of a provider that gives machines to workers. */
+  readonly workers?: WorkerInfo;
+}
+
+/** What the wizard offers of a provider. */
+export interface WorkerInfo extends Pick<WorkerOption, "summary" | "templateKind" | "settings"> {
+  readonly inMemory: boolean;
+}
+
+/** What a plan amounts to. */
+export interface PlannedCluster {
+  readonly objects: readonly Unstructured[];
+  /** What will probably fail, in one sentence each. */
+  readonly warnings: readonly string[];
+  /** Groups that would wait for hosts; empty also when the user may not list them, so that the number of free hosts is unknown. */
+  readonly shortages: readonly Shortage[];
+}
 
 /** An object of a cluster, as the dashboard receives it. */
 export interface ObjectItem {
@@ -90,6 +118,8 @@ export interface ObjectItem {
   readonly state: ObjectState;
   /** Of the Cluster: every cause of its state, most severe first. */
   readonly causes?: readonly Explanation[];
+  /** Of the Cluster: what its control plane does with its Machines, and since when. */
+  readonly activities?: readonly Activity[];
 }
 
 /** An entry of the timeline: an Event, or a condition that changed. */
@@ -128,11 +158,11 @@ export interface HostRow {
   readonly addresses: readonly string[];
   readonly heartbeat?: string;
   readonly created: string;
-  /** Of a host that exists in memory alone. */
-  readonly simulated?: SimulatedHealth;
+  /** Set for a host that exists in memory only. */
+  readonly simulated?: SimulatedHost;
 }
 
-/** A change of a topic; each stream event carries an array of these. `reset` tells the client to drop its state first. */
+/** A change of a topic; each stream event carries an array of these. `reset` makes the client drop its state first. */
 export interface StreamMessage<T = unknown> {
   readonly topic: string;
   readonly reset?: true;

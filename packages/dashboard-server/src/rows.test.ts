@@ -1,5 +1,6 @@
 import type { Condition, KubeObject } from "@capstan/apimachinery";
 import { assess, type Cluster, type ObjectState, objectNode, parentOf } from "@capstan/capi";
+import { PROVIDERS } from "@capstan/manager/providers";
 import { expect, test } from "vitest";
 import { objectItem } from "./cluster-item.ts";
 import { fleetRow } from "./fleet-row.ts";
@@ -16,7 +17,8 @@ const condition = (type: string, status: Condition["status"], message = "", reas
 
 /** An hour after everything in these tests changed last. */
 const LATER = Date.parse("2026-01-01T01:00:00Z");
-const stateOf = (of: Cluster): ObjectState => assess(objectNode(of, LATER), { nowMs: LATER, namespace: "n" }).state;
+const stateOf = (of: Cluster): ObjectState =>
+  assess(objectNode(of, LATER), { nowMs: LATER, namespace: "n", providers: PROVIDERS }).state;
 
 const cluster = (conditions: Condition[], more: Partial<Cluster> = {}): Cluster => ({
   apiVersion: "cluster.x-k8s.io/v1beta2",
@@ -33,19 +35,20 @@ const template = (kind: string): { apiGroup: string; kind: string; name: string 
   name: "t",
 });
 
-test("a healthy cluster's row says so; providers are named once", () => {
+test("the row of a healthy cluster says so, and names each provider once", () => {
   const healthy = cluster([condition("Available", "True"), condition("WorkersAvailable", "True")]);
   const row = fleetRow({
     cluster: healthy,
     state: stateOf(healthy),
     version: "v1.34.4",
     templates: [template("ByoMachineTemplate"), template("Metal3MachineTemplate"), template("ByoMachineTemplate")],
+    providers: PROVIDERS,
   });
   expect(row).toMatchObject({
     version: "v1.34.4",
     workers: [2, 3],
     controlPlane: [0, 0],
-    providers: ["byo", "metal3"],
+    providers: ["byoh", "metal3"],
     chips: [
       ["Available", "True"],
       ["WorkersAvailable", "True"],
@@ -54,34 +57,47 @@ test("a healthy cluster's row says so; providers are named once", () => {
   });
 });
 
-test("the message of a state is cut to what a table has room for", () => {
+test("cuts the message of a state to the length that a table shows", () => {
   const broken = cluster([
     condition("Available", "False", "* WorkersAvailable: …"),
     condition("WorkersAvailable", "False", `${"x".repeat(500)}\nsecond line`, "NoHost"),
   ]);
-  const { state } = fleetRow({ cluster: broken, state: stateOf(broken), version: undefined, templates: [] });
+  const { state } = fleetRow({
+    cluster: broken,
+    state: stateOf(broken),
+    version: undefined,
+    templates: [],
+    providers: PROVIDERS,
+  });
   expect(state).toMatchObject({ state: "Degraded", reason: "NoHost" });
   expect(state.message.length).toBeLessThan(250);
 });
 
-test("a cluster without conditions, or one that is being deleted, has a row too", () => {
+test("builds rows of clusters without conditions and of clusters that are being deleted", () => {
   const base = cluster([]);
   const gone = { ...base, metadata: { ...base.metadata, deletionTimestamp: "2026-01-02T00:00:00Z" } };
-  const row = fleetRow({ cluster: gone, state: stateOf(gone), version: undefined, templates: [] });
+  const row = fleetRow({
+    cluster: gone,
+    state: stateOf(gone),
+    version: undefined,
+    templates: [],
+    providers: PROVIDERS,
+  });
   expect(row).toMatchObject({ deleting: true });
   const paused = { ...base, spec: { paused: true } };
-  expect(fleetRow({ cluster: paused, state: stateOf(paused), version: undefined, templates: [] }).state.state).toBe(
-    "Paused",
-  );
+  expect(
+    fleetRow({ cluster: paused, state: stateOf(paused), version: undefined, templates: [], providers: PROVIDERS }).state
+      .state,
+  ).toBe("Paused");
 });
 
 test.each([
-  ["ByoMachineTemplate", "byo"],
+  ["ByoMachineTemplate", "byoh"],
   ["Metal3Cluster", "metal3"],
   ["MemoryMachine", "memory"],
-  ["ByoHost", "byo"],
+  ["ByoHost", "byoh"],
 ])("%s belongs to %s", (kind, name) => {
-  expect(providerName(kind)).toBe(name);
+  expect(providerName(kind, PROVIDERS)).toBe(name);
 });
 
 const object = (kind: string, name: string, owners: [string, string, boolean][] = [], spec: object = {}): KubeObject =>
@@ -103,7 +119,7 @@ const object = (kind: string, name: string, owners: [string, string, boolean][] 
     spec,
   }) as KubeObject;
 
-test("parents: the controller, past machine sets; the machine that claimed a host; else the cluster", () => {
+test("determines parents: the controller, skipping MachineSets; the machine that claimed a host; else the cluster", () => {
   const all = [
     object("Cluster", "c1"),
     object("MachineDeployment", "md", [["Cluster", "c1", false]]),
@@ -145,13 +161,13 @@ const silent = (more: Condition[] = []): KubeObject =>
     },
   }) as KubeObject;
 
-test("a host that has gone silent is not ready, whatever its agent reported last", () => {
+test("a host that stopped reporting is not ready, whatever its agent reported last", () => {
   const host = silent([condition("AgentConnected", "False", "see that the host is on", "HeartbeatTimeout")]);
-  expect(hostRow(host, byo, LATER)).toMatchObject({
+  expect(hostRow(host, byo, { nowMs: LATER, providers: PROVIDERS })).toMatchObject({
     ready: "Unknown",
     health: { state: "Degraded", reason: "AgentSilent", message: expect.stringContaining("has gone silent") },
   });
-  const { conditions } = objectItem(host, byo, undefined, LATER);
+  const { conditions } = objectItem(host, byo, undefined, { nowMs: LATER, providers: PROVIDERS });
   expect(conditions).toEqual([
     {
       type: "Ready",
@@ -166,8 +182,14 @@ test("a host that has gone silent is not ready, whatever its agent reported last
 
 test("a host is not ready as soon as its heartbeat is overdue, before the manager has noticed", () => {
   const at = (seconds: number): number => Date.parse("2026-01-01T00:00:00Z") + seconds * 1000;
-  expect(hostRow(silent(), byo, at(180))).toMatchObject({ ready: "True", health: { state: "Healthy" } });
-  expect(hostRow(silent(), byo, at(181))).toMatchObject({ ready: "Unknown", health: { state: "Degraded" } });
+  expect(hostRow(silent(), byo, { nowMs: at(180), providers: PROVIDERS })).toMatchObject({
+    ready: "True",
+    health: { state: "Healthy" },
+  });
+  expect(hostRow(silent(), byo, { nowMs: at(181), providers: PROVIDERS })).toMatchObject({
+    ready: "Unknown",
+    health: { state: "Degraded" },
+  });
 });
 
 test("a host that could not become a node is not ready, although its agent reports", () => {
@@ -178,7 +200,7 @@ test("a host that could not become a node is not ready, although its agent repor
       bootstrap: { phase: "Failed", message: "kubeadm join: no token" },
     },
   } as KubeObject;
-  expect(hostRow(failed, byo, LATER)).toMatchObject({
+  expect(hostRow(failed, byo, { nowMs: LATER, providers: PROVIDERS })).toMatchObject({
     state: "Failed",
     ready: "False",
     health: {
@@ -189,17 +211,19 @@ test("a host that could not become a node is not ready, although its agent repor
   });
 });
 
-test("only a host in memory can be broken on request", () => {
+test("offers to break hosts in memory only", () => {
   const played = { ...object("ByoHost", "h1") };
   played.metadata.annotations = { "memory.capstan.dev/agent": "dead" };
-  expect(hostRow(played, byo, LATER).simulated).toBe("broken");
-  expect(objectItem(played, byo, undefined, LATER).facts.simulated).toBe("broken");
+  expect(hostRow(played, byo, { nowMs: LATER, providers: PROVIDERS }).simulated?.health).toBe("broken");
+  expect(objectItem(played, byo, undefined, { nowMs: LATER, providers: PROVIDERS }).facts.simulated?.health).toBe(
+    "broken",
+  );
   const real = object("ByoHost", "h2");
-  expect(hostRow(real, byo, LATER)).not.toHaveProperty("simulated");
-  expect(objectItem(real, byo, undefined, LATER).facts).not.toHaveProperty("simulated");
+  expect(hostRow(real, byo, { nowMs: LATER, providers: PROVIDERS }).simulated).toBeUndefined();
+  expect(objectItem(real, byo, undefined, { nowMs: LATER, providers: PROVIDERS }).facts.simulated).toBeUndefined();
 });
 
-test("hosts of both kinds become rows", () => {
+test("builds rows for both kinds of hosts", () => {
   const metal = { group: "metal3.io", version: "v1alpha1", kind: "BareMetalHost", plural: "baremetalhosts" };
   const own = {
     ...object("ByoHost", "h1", [], { machineRef: { kind: "ByoMachine", name: "m" } }),
@@ -209,8 +233,8 @@ test("hosts of both kinds become rows", () => {
       network: [{ networkInterfaceName: "eth0", ipAddrs: ["10.0.0.1"] }],
     },
   } as KubeObject;
-  expect(hostRow(own, byo, LATER)).toMatchObject({
-    provider: "byo",
+  expect(hostRow(own, byo, { nowMs: LATER, providers: PROVIDERS })).toMatchObject({
+    provider: "byoh",
     state: "In use",
     ready: "True",
     machine: "m",
@@ -226,7 +250,7 @@ test("hosts of both kinds become rows", () => {
       provisioning: { state: "registering" },
     },
   } as KubeObject;
-  expect(hostRow(rack, metal, LATER)).toMatchObject({
+  expect(hostRow(rack, metal, { nowMs: LATER, providers: PROVIDERS })).toMatchObject({
     provider: "metal3",
     state: "registering",
     ready: "False",

@@ -35,7 +35,7 @@ async function start(): Promise<Dashboard> {
     dataDir: dir,
     acting: actingInProcess(api),
     cache,
-    kinds: [Cluster],
+    providers: [{ name: "core", title: "Cluster API", kinds: [Cluster] }],
     version: "test",
     log: silentLogger,
     ...deps,
@@ -114,7 +114,7 @@ async function readStream(
   return text;
 }
 
-test("nothing but the page without a session", async () => {
+test("serves only the dashboard's own files without a session", async () => {
   const page = await call("/clusters");
   expect(page.status).toBe(200);
   expect(page.headers.get("content-security-policy")).toMatch(/nonce-/);
@@ -129,7 +129,7 @@ test("nothing but the page without a session", async () => {
     expect((await call(path)).status).toBe(401);
 });
 
-test("a link works once; the cookie is out of reach for scripts and other sites", async () => {
+test("a link works once; scripts and other sites cannot read the cookie", async () => {
   const code = dashboard.signInLink(admin).split("#")[1] ?? "";
   const first = await post("/auth/session", { code });
   expect(first.headers.get("set-cookie")).toMatch(/HttpOnly; SameSite=Strict/);
@@ -139,7 +139,7 @@ test("a link works once; the cookie is out of reach for scripts and other sites"
   expect((await post("/auth/session", {})).status).toBe(401);
 });
 
-test("a token signs in for as long as the API takes it", async () => {
+test("a token signs in for as long as the API accepts it", async () => {
   await client.create({ apiVersion: "v1", kind: "ServiceAccount", metadata: { namespace: "default", name: "bot" } });
   const { body } = await api.admin().request({
     method: "POST",
@@ -156,7 +156,7 @@ test("a token signs in for as long as the API takes it", async () => {
     expect((await call(path, { headers: { cookie } })).status).toBe(401);
 });
 
-test("a session says where one may see and create clusters", async () => {
+test("a session reports where its user may see and create clusters", async () => {
   const of = async (user: typeof reader): Promise<unknown> => {
     const response = await call("/auth/session", { headers: await signIn(user) });
     return ((await response.json()) as { clusters: unknown }).clusters;
@@ -169,7 +169,7 @@ test("a session says where one may see and create clusters", async () => {
   });
 });
 
-test("the page learns which versions of Kubernetes are installed, as they are now", async () => {
+test("reports the Kubernetes versions that are currently installed", async () => {
   const headers = await signIn(reader);
   const home = async (): Promise<unknown> => await (await call("/control-planes", { headers })).json();
   expect(await home()).toEqual({ placement: "Process", versions: [] });
@@ -180,7 +180,7 @@ test("the page learns which versions of Kubernetes are installed, as they are no
   expect(await home()).toEqual({ placement: "Process", versions: ["v1.34.4"] });
 });
 
-test("other hosts and origins are refused", async () => {
+test("rejects other hosts and origins", async () => {
   const status = await new Promise<number | undefined>((resolve) => {
     httpRequest(`${dashboard.url}/`, { headers: { host: "evil.example" } }, (response) => {
       response.resume();
@@ -191,7 +191,7 @@ test("other hosts and origins are refused", async () => {
   expect((await post("/auth/session", {}, { origin: "http://evil.example" })).status).toBe(403);
 });
 
-test("every request has the user's own rights", async () => {
+test("sends every request with the user's own permissions", async () => {
   const headers = await signIn(reader);
   const get = (path: string): Promise<Response> => call(path, { headers });
   expect((await get("/k8s/apis/cluster.x-k8s.io/v1beta2/namespaces/edge/clusters")).status).toBe(200);
@@ -205,7 +205,7 @@ test("every request has the user's own rights", async () => {
     expect((await get(path)).status).toBeGreaterThanOrEqual(400);
 });
 
-test("the stream shows what one may list, follows, and resumes with what was missed", async () => {
+test("the stream contains what its user may list, follows changes, and resumes with what was missed", async () => {
   const headers = await signIn(reader);
   const first = await readStream("/stream?topic=fleet", headers, (text) => text.includes('"two"'));
   expect(first).not.toContain('"one"');
@@ -219,7 +219,7 @@ test("the stream shows what one may list, follows, and resumes with what was mis
   expect((await call("/stream?topic=nonsense", { headers })).status).toBe(404);
 });
 
-test("a session goes on after a restart, and ends with signing out", async () => {
+test("a session survives a restart, and ends when the user signs out", async () => {
   const headers = await signIn(admin);
   await dashboard.close();
   dashboard = await start();
@@ -231,7 +231,7 @@ test("a session goes on after a restart, and ends with signing out", async () =>
   expect((await call("/auth/session", { headers: { cookie } })).status).toBe(401);
 });
 
-test("a Secret's content stays on the server unless it is asked for", async () => {
+test("hides the content of Secrets unless it is requested", async () => {
   const headers = await signIn(admin);
   await client.create({
     apiVersion: "v1",
@@ -249,7 +249,7 @@ test("a Secret's content stays on the server unless it is asked for", async () =
   expect((await call("/kubeconfig/default/one", { headers: await signIn(reader) })).status).toBe(403);
 });
 
-test("elsewhere than on loopback it is served with TLS, and a client certificate signs in", async () => {
+test("serves with TLS on other addresses than loopback, and signs in with a client certificate", async () => {
   const listen = { host: "0.0.0.0", port: 0 };
   const options = {
     pageDir: dir,
@@ -257,7 +257,7 @@ test("elsewhere than on loopback it is served with TLS, and a client certificate
     dataDir: dir,
     acting: actingInProcess(api),
     cache,
-    kinds: [Cluster],
+    providers: [{ name: "core", title: "Cluster API", kinds: [Cluster] }],
     version: "test",
     log: silentLogger,
     ...deps,

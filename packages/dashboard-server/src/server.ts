@@ -16,13 +16,16 @@ import {
   type Transport,
   type UserInfo,
 } from "@capstan/apimachinery";
+import type { ProviderDescription } from "@capstan/capi";
 import type { Logger } from "@capstan/runtime";
 import { Access } from "./access.ts";
 import { failure, proxyRequest, readBody } from "./api-proxy.ts";
 import { clusterAccess } from "./cluster-access.ts";
 import { clusterKubeconfig } from "./cluster-kubeconfig.ts";
 import { type GuardOptions, guard, isData, securityHeaders } from "./guard.ts";
+import { plannedCluster } from "./plan.ts";
 import type { ControlPlaneHome, SessionInfo } from "./protocol.ts";
+import { providerInfos } from "./providers.ts";
 import type { Identity, Session, Sessions } from "./sessions.ts";
 import { loadStaticFiles, type StaticFile } from "./static-files.ts";
 import { serveStream } from "./stream.ts";
@@ -44,16 +47,17 @@ export interface DashboardServerOptions {
   readonly tls?: { readonly certPem: string; readonly keyPem: string; readonly clientCaPem: string } | undefined;
   /** Accepted host names, in addition to localhost and IP addresses. */
   readonly names?: readonly string[] | undefined;
-  /** The built page. */
+  /** Folder of the built dashboard. */
   readonly pageDir: string;
   readonly views: Views;
+  readonly providers: readonly ProviderDescription[];
   readonly sessions: Sessions;
   readonly acting: ActingTransport;
-  /** The namespaces that exist. */
+  /** Returns the existing namespaces. */
   readonly namespaces: () => Promise<readonly string[]>;
   readonly controlPlanes: () => Promise<ControlPlaneHome>;
   readonly version: string;
-  /** What differs from the usual limits of connections. */
+  /** Overrides of the default connection limits. */
   readonly limits?: Partial<ConnectionLimits> | undefined;
   readonly clock: Clock;
   readonly random: Random;
@@ -67,6 +71,7 @@ export interface DashboardServer {
 }
 
 const MAX_CREDENTIAL_BYTES = 64 * 1024;
+const MAX_PLAN_BYTES = 256 * 1024;
 const MAX_TOPICS = 20;
 /** Rate limit of failed sign-ins, per client address. */
 const SIGN_IN_LIMIT = { max: 20, windowMs: 60_000, maxAddresses: 10_000 };
@@ -79,7 +84,7 @@ export function isLoopback(host: string): boolean {
 /** Serves the dashboard's files, sign-in, event stream and API proxy. */
 export async function startDashboardServer(options: DashboardServerOptions): Promise<DashboardServer> {
   if (options.tls === undefined && !isLoopback(options.host))
-    throw new Error(`the dashboard is served in the clear on loopback only, not on ${options.host}`);
+    throw new Error(`the dashboard is served without TLS on loopback only, not on ${options.host}`);
   const files = await loadStaticFiles(options.pageDir);
   const handler = new Handler(options, files);
   const listener = (request: IncomingMessage, response: ServerResponse): void => handler.serve(request, response);
@@ -141,7 +146,7 @@ class Handler {
 
   serve(request: IncomingMessage, response: ServerResponse): void {
     this.#route(request, response).catch((error: unknown) => {
-      this.#options.log.error("the dashboard could not answer", { error, path: request.url ?? "" });
+      this.#options.log.error("The dashboard failed to answer a request", { error, path: request.url ?? "" });
       if (response.headersSent) response.destroy();
       else this.#answer(response, failure(500, "internal error: see the manager's log"));
     });
@@ -150,7 +155,7 @@ class Handler {
   async #route(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const url = urlOf(request);
     const method = request.method ?? "GET";
-    if (url === undefined) return this.#answer(response, failure(400, "the request has no proper address"));
+    if (url === undefined) return this.#answer(response, failure(400, "the request has no valid URL"));
     const refusal = guard(method, url.pathname, request.headers, this.#guard);
     if (refusal !== undefined) return this.#answer(response, failure(refusal.status, refusal.message));
     if (!isData(url.pathname)) return this.#page(request, response, url.pathname);
@@ -166,13 +171,22 @@ class Handler {
       return this.#answer(response, { status: 200, headers: {}, body: {}, warnings: [] });
     }
     const transport = this.#transportOf(session.identity);
+    const { providers } = this.#options;
     try {
       if (url.pathname === "/auth/session") return this.#answer(response, await this.#whoAmI(transport, session));
       if (url.pathname === "/control-planes" && method === "GET") {
-        // A session outlives its token; what it may see does not.
+        // A session may outlive its token, but its permissions do not.
         if ((await userOf(transport)) === undefined) return this.#answer(response, NOT_ACCEPTED);
         const body = await this.#options.controlPlanes();
         return this.#answer(response, { status: 200, headers: {}, body, warnings: [] });
+      }
+      if (url.pathname === "/providers" && method === "GET")
+        return this.#answer(response, { status: 200, headers: {}, body: providerInfos(providers), warnings: [] });
+      if (url.pathname === "/plan" && method === "POST") {
+        const plan = await readBody(request, MAX_PLAN_BYTES);
+        if (plan === "too large")
+          return this.#answer(response, failure(413, `a plan is limited to ${MAX_PLAN_BYTES} bytes`));
+        return this.#answer(response, await plannedCluster(transport, plan.toString("utf8"), providers));
       }
       if (url.pathname === "/stream" && method === "GET") return await this.#stream(request, response, url, session);
       if (url.pathname.startsWith("/kubeconfig/") && method === "GET")
@@ -187,15 +201,15 @@ class Handler {
 
   #page(request: IncomingMessage, response: ServerResponse, path: string): void {
     if (request.method !== "GET" && request.method !== "HEAD")
-      return this.#answer(response, failure(405, "only GET is answered here"));
+      return this.#answer(response, failure(405, "only GET is allowed here"));
     const file = this.#files.get(path);
     const index = this.#files.get("/index.html");
     if (file !== undefined && file !== index) return sendFile(request, response, file);
-    // The page routes by itself: any other path is the page.
+    // The dashboard routes in the browser: any other path serves index.html.
     if (index === undefined || path.startsWith("/assets/"))
       return this.#answer(
         response,
-        failure(404, index === undefined ? "the page is not built: npm run build" : "not found"),
+        failure(404, index === undefined ? "the dashboard is not built: npm run build" : "not found"),
       );
     const nonce = Buffer.from(this.#options.random.bytes(16)).toString("base64url");
     const html = index.bytes.toString("utf8").replaceAll("__NONCE__", nonce);
@@ -216,11 +230,11 @@ class Handler {
     if (identity === undefined)
       return this.#answer(
         response,
-        failure(401, "not accepted: the link was used already or is too old, or the token is not valid"),
+        failure(401, "not accepted: the link was already used or has expired, or the token is not valid"),
       );
     const transport = this.#transportOf(identity);
     try {
-      // A session takes the place of an older one: only those who are known get one.
+      // A session may replace an older one, so only authenticated users get one.
       if ((await userOf(transport)) === undefined) return this.#answer(response, NOT_ACCEPTED);
       const { id, session } = await this.#options.sessions.create(identity);
       const answer = await this.#whoAmI(transport, session);
@@ -267,7 +281,7 @@ class Handler {
     for (const wanted of url.searchParams.getAll("topic").slice(0, MAX_TOPICS)) {
       const [name = "", after] = wanted.split("@");
       const topic = await views.topic(name);
-      if (topic === undefined) return this.#answer(response, failure(404, `there is no topic ${name}`));
+      if (topic === undefined) return this.#answer(response, failure(404, `topic ${name} not found`));
       topics.push({ topic, after: typeof header === "string" ? header : after });
     }
     request.socket.setNoDelay(true);
@@ -313,7 +327,7 @@ class Handler {
     response.end(text);
   }
 
-  /** Cookies know no ports: the name keeps two dashboards on one machine apart. */
+  /** Cookies are not bound to a port, so the name distinguishes two dashboards on one machine. */
   #cookieName(port: number | undefined): string {
     return `${this.#options.tls === undefined ? "" : "__Host-"}capstan-${port ?? 0}`;
   }

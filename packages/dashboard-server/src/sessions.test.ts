@@ -17,7 +17,7 @@ afterEach(() => rm(dir, { recursive: true }));
 const open = (): Promise<Sessions> =>
   Sessions.open({ file: join(dir, "sessions.json"), clock, random: seededRandom(7) });
 
-test("a link signs in once, and not after an hour", async () => {
+test("a link signs in once, and expires after an hour", async () => {
   const sessions = await open();
   const code = sessions.createLink(jane);
   expect(sessions.redeem(code)).toEqual(jane);
@@ -28,7 +28,7 @@ test("a link signs in once, and not after an hour", async () => {
   expect(sessions.redeem(late)).toBeUndefined();
 });
 
-test("a session outlives the process, the browser's secret is not on the disk, the file is the owner's", async () => {
+test("sessions survive a restart; the file holds no secret of the browser and is readable by its owner only", async () => {
   const { id } = await (await open()).create(jane);
   const again = await open();
   expect(again.find(id)?.identity).toEqual(jane);
@@ -37,7 +37,7 @@ test("a session outlives the process, the browser's secret is not on the disk, t
   expect((await stat(file)).mode & 0o777).toBe(0o600);
 });
 
-test("signing out ends it for good, time ends it too", async () => {
+test("a session ends when the user signs out or it expires", async () => {
   const sessions = await open();
   const { id } = await sessions.create(jane);
   await sessions.remove(id);

@@ -88,7 +88,7 @@ export class Sessions {
     if (this.#sessions.delete(hashOf(id))) await this.#write();
   }
 
-  /** One write after another: the last one has everything. */
+  /** Serializes writes; the last one contains everything. */
   #write(): Promise<void> {
     const write = async (): Promise<void> => {
       const { file } = this.#options;

@@ -10,7 +10,7 @@ export interface StaticFile {
   readonly gzipped: Buffer;
   readonly type: string;
   readonly etag: string;
-  /** Its name has a hash of its content: it never changes. */
+  /** The name contains a hash of the content, so the file never changes. */
   readonly immutable: boolean;
 }
 

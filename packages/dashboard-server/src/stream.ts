@@ -3,11 +3,11 @@ import type { Clock } from "@capstan/apimachinery";
 import { type Access, SignedOutError } from "./access.ts";
 import type { Sequence, Topic } from "./topic.ts";
 
-/** A periodic comment shows both sides that the other is still connected. */
+/** A periodic comment shows both sides that the connection is alive. */
 const PING_MS = 20_000;
 /** How often permissions are re-checked, so that a revoked permission takes effect on open streams. */
 const RIGHTS_MS = 15_000;
-/** A reader that does not take what it is sent is cut off; it comes back and gets only what it missed. */
+/** Disconnects a reader that does not keep up; it reconnects and gets only what it missed. */
 const MAX_WAITING_BYTES = 8 * 1024 * 1024;
 
 /** What a stream needs. */
@@ -85,7 +85,7 @@ export function serveStream(options: StreamOptions): void {
     }
   }
 
-  /** All topics in one event: its id is true for every one of them. */
+  /** Sends all topics in one event, whose id is valid for each of them. */
   async function round(): Promise<void> {
     const upTo = sequence.last;
     const id = sequence.id();
@@ -104,7 +104,7 @@ export function serveStream(options: StreamOptions): void {
       messages.push(`{"topic":${JSON.stringify(topic.name)},${reset}"set":[${set.join(",")}],"del":${del}}`);
     }
     if (ended || messages.length === 0) return;
-    if (response.writableLength > MAX_WAITING_BYTES) throw new Error("the reader is too slow");
+    if (response.writableLength > MAX_WAITING_BYTES) throw new Error("the client is too slow");
     response.write(`id: ${id}\ndata: [${messages.join(",")}]\n\n`);
   }
 

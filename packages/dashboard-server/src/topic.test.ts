@@ -4,7 +4,7 @@ import { Sequence, Topic } from "./topic.ts";
 
 const access = { group: "g", resource: "r", namespace: "n" };
 
-/** A reader that applies what it is told, as the page does. */
+/** A reader that applies changes as the dashboard does. */
 function reader(): { items: Map<string, unknown>; read(topic: Topic, cursor: number): void } {
   const items = new Map<string, unknown>();
   return {
@@ -18,7 +18,7 @@ function reader(): { items: Map<string, unknown>; read(topic: Topic, cursor: num
   };
 }
 
-test("a reader that comes back at any time ends with what the topic holds", () => {
+test("a reader that reconnects at any time ends up with the topic's content", () => {
   const step = fc.oneof(
     fc.record({ type: fc.constant("set" as const), key: fc.constantFrom("a", "b", "c"), value: fc.nat(3) }),
     fc.record({ type: fc.constant("remove" as const), key: fc.constantFrom("a", "b", "c"), value: fc.nat(3) }),
@@ -49,7 +49,7 @@ test("a reader that comes back at any time ends with what the topic holds", () =
   );
 });
 
-test("an item that stays the same is no change", () => {
+test("an unchanged item is not a change", () => {
   const sequence = new Sequence("e");
   const topic = new Topic("t", sequence);
   expect(topic.set("a", { x: 1 }, access)).toBe(true);
@@ -58,7 +58,7 @@ test("an item that stays the same is no change", () => {
   expect(topic.since(cursor)).toEqual({ reset: false, set: [], del: [] });
 });
 
-test("after too many deletions to remember, the reader starts again", () => {
+test("resets a reader after too many deletions", () => {
   const sequence = new Sequence("e");
   const topic = new Topic("t", sequence);
   topic.set("old", 1, access);
@@ -70,7 +70,7 @@ test("after too many deletions to remember, the reader starts again", () => {
   expect(topic.since(cursor).reset).toBe(true);
 });
 
-test("ids of another process, of the future or of nobody start from nothing", () => {
+test("event ids of another process, of the future or invalid ones start from scratch", () => {
   const sequence = new Sequence("mine");
   sequence.next();
   expect(["mine.1", "other.1", "mine.2", "mine.x", "", undefined].map((id) => sequence.parse(id))).toEqual([

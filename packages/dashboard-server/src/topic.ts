@@ -6,7 +6,7 @@ export interface ItemAccess {
 }
 
 interface Entry {
-  /** The item as it is sent: made once however many read it. */
+  /** The serialized item, built once for all readers. */
   readonly json: string;
   readonly seq: number;
   readonly access: ItemAccess;
@@ -14,10 +14,10 @@ interface Entry {
 
 /** What changed in a topic since a position in its sequence. */
 export interface TopicChanges {
-  /** The reader must forget what it has: too much was missed. */
+  /** The reader must drop its state, because it missed too much. */
   readonly reset: boolean;
   readonly set: readonly { readonly key: string; readonly json: string; readonly access: ItemAccess }[];
-  /** Keys of deleted items: for those who could list them. */
+  /** Keys of deleted items, for readers who may list them. */
   readonly del: readonly { readonly key: string; readonly access: ItemAccess }[];
 }
 
@@ -65,7 +65,7 @@ export class Topic {
   readonly #entries = new Map<string, Entry>();
   readonly #tombstones = new Map<string, Tombstone>();
   readonly #listeners = new Set<() => void>();
-  /** Changes before this one are not all known. */
+  /** The history before this change is incomplete. */
   #floor: number;
 
   constructor(name: string, sequence: Sequence) {
@@ -83,7 +83,7 @@ export class Topic {
     return this.#entries.keys();
   }
 
-  /** Puts an item in; says whether that changed anything. */
+  /** Adds an item; returns whether that changed anything. */
   set(key: string, item: unknown, access: ItemAccess): boolean {
     const json = JSON.stringify(item);
     if (this.#entries.get(key)?.json === json) return false;
@@ -92,7 +92,7 @@ export class Topic {
     return true;
   }
 
-  /** Takes an item out; says whether it was there. */
+  /** Removes an item; returns whether it existed. */
   remove(key: string): boolean {
     const entry = this.#entries.get(key);
     if (entry === undefined) return false;
@@ -117,7 +117,7 @@ export class Topic {
     return { reset, set, del };
   }
 
-  /** Tells readers that there is something new. */
+  /** Notifies readers of changes. */
   announce(): void {
     for (const listener of this.#listeners) listener();
   }

@@ -1,12 +1,15 @@
 import type { Clock, KubeObject, Random } from "@capstan/apimachinery";
 import { clusterNameOf } from "@capstan/capi";
 import { type Cache, type KindRef, keyText, type Logger } from "@capstan/runtime";
+import type { ShownProvider } from "./provider-name.ts";
 
 /** What the views are computed from. */
 export interface ViewsOptions {
   readonly cache: Cache;
   /** Every kind that may be a part of a cluster, and the kinds of hosts. */
   readonly kinds: readonly KindRef[];
+  /** The providers that explain and mark the objects. */
+  readonly providers: readonly ShownProvider[];
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;

@@ -79,7 +79,7 @@ export class Views {
     return view.topic;
   }
 
-  /** Ends all watching; topics stay as they are. */
+  /** Stops all watches; topics keep their content. */
   async stop(): Promise<void> {
     this.#flush?.();
     this.#sweep?.();
@@ -111,7 +111,7 @@ export class Views {
         );
       }
     }
-    // A kind that cannot be listed (not installed, not allowed) must not hold the others back.
+    // A kind that cannot be listed (not installed, not allowed) must not block the others.
     await Promise.all(
       kinds.map((kind) =>
         cache
@@ -147,7 +147,7 @@ export class Views {
   }
 
   #refreshRow(key: string): boolean {
-    const { cache } = this.#options;
+    const { cache, providers } = this.#options;
     const slash = key.indexOf("/");
     const [namespace, name] = [key.slice(0, slash), key.slice(slash + 1)];
     const cluster = cache.synced(Cluster) ? cache.get(Cluster, { namespace, name }) : undefined;
@@ -162,13 +162,19 @@ export class Views {
       [...members.values()].map(({ object }) => object),
       nowMs,
     );
-    const { state, changesAtMs } = assess(root ?? objectNode(cluster, nowMs), { nowMs, namespace });
+    const { state, changesAtMs } = assess(root ?? objectNode(cluster, nowMs), { nowMs, namespace, providers });
     this.#deadlines.set(key, changesAtMs);
-    const row = fleetRow({ cluster, state, version: this.#versionOf(cluster), templates: this.#templatesOf(key) });
+    const row = fleetRow({
+      cluster,
+      state,
+      version: this.#versionOf(cluster),
+      templates: this.#templatesOf(key),
+      providers,
+    });
     return this.#fleet.set(key, row, access);
   }
 
-  /** The state of a cluster or host may be another now, although nothing has happened. */
+  /** Re-evaluates the state of a cluster or host, which may have changed by the passing of time. */
   #timePassed(key: string): void {
     const [kindName = "", namespace = "", name] = key.split("/");
     if (name === undefined) {
@@ -217,11 +223,12 @@ export class Views {
 
   #showHost(object: KubeObject, kind: KindRef): void {
     const { namespace = "" } = object.metadata;
-    const nowMs = this.#options.clock.now();
+    const { clock, providers } = this.#options;
+    const nowMs = clock.now();
     const access: ItemAccess = { group: kind.group, resource: kind.plural, namespace };
     const key = hostKey(object, kind);
-    this.#deadlines.set(key, assess(objectNode(object, nowMs), { nowMs, namespace }).changesAtMs);
-    if (this.#hosts.set(key, hostRow(object, kind, nowMs), access)) this.#hosts.announce();
+    this.#deadlines.set(key, assess(objectNode(object, nowMs), { nowMs, namespace, providers }).changesAtMs);
+    if (this.#hosts.set(key, hostRow(object, kind, { nowMs, providers }), access)) this.#hosts.announce();
   }
 
   #hostGone(object: KubeObject, kind: KindRef): void {

@@ -10,7 +10,7 @@ import { router } from "./router.tsx";
 import { cssVariables, theme } from "./theme.ts";
 
 const root = document.getElementById("root");
-if (root === null) throw new Error("the page has no root");
+if (root === null) throw new Error("the document has no root element");
 createRoot(root).render(
   <MantineProvider
     theme={theme}

@@ -12,7 +12,7 @@ const root = createRootRoute({ notFoundComponent: NotFoundPage, errorComponent: 
 
 const signInRoute = createRoute({ getParentRoute: () => root, path: "/sign-in", component: SignInPage });
 
-/** Everything else is for those who are signed in. */
+/** All other pages require a session. */
 const shell = createRoute({
   getParentRoute: () => root,
   id: "shell",
@@ -53,7 +53,7 @@ const cluster = createRoute({
   validateSearch: (raw: Record<string, unknown>): { tab?: Tab; object?: string } => {
     const tab = TABS.find((candidate) => candidate === raw["tab"]);
     const object = raw["object"];
-    return { ...(tab === undefined ? {} : { tab }), ...(typeof object === "string" ? { object } : {}) };
+    return { tab, ...(typeof object === "string" ? { object } : {}) };
   },
   component: lazyRouteComponent(() => import("./cluster/cluster-page.tsx"), "ClusterPage"),
 });

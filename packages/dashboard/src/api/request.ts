@@ -1,7 +1,7 @@
 /** Thrown when the server answers with an error; `message` is meant for users. */
 export class RequestError extends Error {
   readonly status: number;
-  /** Fields the API found fault with. */
+  /** Invalid fields, as reported by the API. */
   readonly causes: readonly { readonly field: string; readonly message: string }[];
 
   constructor(status: number, message: string, causes: RequestError["causes"] = []) {

@@ -9,7 +9,7 @@ import { DeleteDialog } from "./delete-dialog.tsx";
 
 /** The actions on a whole cluster: download its kubeconfig, pause or resume it, and delete it. */
 export function Actions({ item, machines }: { item: ObjectItem; machines: number }): ReactNode {
-  // What was asked for stays as it was: the page shows the new state before the dialog closes.
+  // Keeps the requested action: the dashboard shows the new state before the dialog closes.
   const [asked, setAsked] = useState<{ write: Write; resume: boolean }>();
   const [deleting, setDeleting] = useState(false);
   const [problem, setProblem] = useState("");
@@ -54,7 +54,7 @@ export function Actions({ item, machines }: { item: ObjectItem; machines: number
       {problem !== "" && <Notice tone="bad">{problem}</Notice>}
       {asked !== undefined && (
         <ReviewDialog
-          title={asked.resume ? `Resume ${item.name}` : `Pause ${item.name}: nothing works on it until it is resumed`}
+          title={asked.resume ? `Resume ${item.name}` : `Pause ${item.name}: it is not reconciled until it is resumed`}
           write={asked.write}
           action={asked.resume ? "Resume" : "Pause"}
           onClose={() => setAsked(undefined)}
@@ -66,7 +66,7 @@ export function Actions({ item, machines }: { item: ObjectItem; machines: number
   );
 }
 
-/** Fetched first, so that a refusal is a message and not a file. */
+/** Fetches the file first, so that an error is shown as a message and not saved as a file. */
 async function downloadKubeconfig(namespace: string, name: string): Promise<void> {
   const response = await fetch(`/kubeconfig/${namespace}/${name}`, { credentials: "same-origin" });
   if (!response.ok) {

@@ -17,7 +17,7 @@ export function useAllowed(verb: string, group: string, resource: string, namesp
             apiVersion: "authorization.k8s.io/v1",
             kind: "SelfSubjectAccessReview",
             metadata: {},
-            spec: { resourceAttributes: { verb, group, resource, namespace, ...(name === undefined ? {} : { name }) } },
+            spec: { resourceAttributes: { verb, group, resource, namespace, name } },
           },
         },
       );

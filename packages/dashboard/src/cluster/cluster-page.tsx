@@ -113,6 +113,16 @@ function Header({ root, tree }: { root: TreeNode; tree: ClusterTree }): ReactNod
             <Age since={item.created} /> old
           </span>
         </div>
+        {item.activities?.map(({ kind, name, counts, progress, doing, since }) => (
+          <p className="dim" key={`${kind}/${name}`}>
+            {kind} {name}: {progress.done} of {progress.total} Machines {counts}
+            {doing !== "" && (
+              <>
+                ; {doing}, for <Age since={since} />
+              </>
+            )}
+          </p>
+        ))}
       </div>
       <Actions item={item} machines={machines} />
     </header>
@@ -126,7 +136,7 @@ function Gone({ namespace, name }: { namespace: string; name: string }): ReactNo
         {name} is not here
       </Title>
       <p>
-        There is no cluster {name} in {namespace}: it was deleted, was never made, or you may not see it.{" "}
+        Cluster {name} not found in {namespace}: it was deleted, was never created, or you may not see it.{" "}
         <Link to="/clusters">All clusters</Link>
       </p>
     </section>

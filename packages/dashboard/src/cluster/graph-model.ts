@@ -29,7 +29,7 @@ export interface GraphModel {
   readonly edges: readonly GraphEdge[];
 }
 
-/** So many equal healthy machines are drawn one by one; more become one box, so that problems stand out. */
+/** Up to this many healthy machines of a group are drawn one by one; more become one box, so that problems stand out. */
 const MAX_ALIKE = 6;
 
 /** Decides what the graph of a tree shows: many healthy machines as one box, and the parts of a machine only when they are unhealthy. */
@@ -59,7 +59,7 @@ export function graphModel(root: TreeNode): GraphModel {
       health: "good",
       detail: "all ready",
       count: crowd.length,
-      ...(provider === undefined ? {} : { provider }),
+      provider,
     });
   };
   visit(root);
@@ -70,7 +70,7 @@ function isWell(node: TreeNode): boolean {
   return healthOf(node) === "good" && node.children.every(isWell);
 }
 
-/** A machine stands for its bootstrap and infrastructure halves while these are well; hosts then hang at the machine itself. */
+/** A Machine also represents its bootstrap and infrastructure objects while these are healthy; hosts are then attached to the Machine itself. */
 function shownOf(parent: TreeNode, child: TreeNode): TreeNode[] {
   const half = parent.kind === "Machine" && (child.kind.endsWith("Config") || child.item.provider !== undefined);
   return half && healthOf(child) === "good" ? child.children : [child];
@@ -93,7 +93,7 @@ function boxOf(node: TreeNode, parent: TreeNode | undefined): GraphNode {
     health,
     detail: detailOf(node, health),
     count: 1,
-    ...(provider === undefined ? {} : { provider }),
+    provider,
   };
 }
 

@@ -65,7 +65,7 @@ function Box({ data: { box } }: NodeProps<BoxNode>): ReactNode {
   );
 }
 
-/** Where everything goes. */
+/** The layout of the graph. */
 function placed(model: GraphModel): { nodes: BoxNode[]; edges: Edge[] } {
   const graph = new graphlib.Graph();
   graph.setGraph({ rankdir: "LR", nodesep: 12, ranksep: 44 });

@@ -57,7 +57,7 @@ export function ObjectDrawer({ item, onYaml, onClose }: ObjectDrawerProps): Reac
         </div>
       </dl>
       <h3>Conditions</h3>
-      {item.conditions.length === 0 && <p className="dim">It has said nothing yet.</p>}
+      {item.conditions.length === 0 && <p className="dim">It has not reported any condition yet.</p>}
       <ul className="conditions">
         {item.conditions.map((condition) => (
           <li key={condition.type}>

@@ -1,8 +1,9 @@
 import type { ObjectItem, PoolMember } from "@capstan/dashboard-server";
 import { Button, Title } from "@mantine/core";
 import { type ReactNode, useState } from "react";
+import { useProviders } from "../api/providers.ts";
 import { Chip, StateChip } from "../ui/chip.tsx";
-import { ProviderBadge } from "../ui/provider.tsx";
+import { ProviderBadge, providerColor } from "../ui/provider.tsx";
 import { type Tone } from "../ui/tone.ts";
 import { Allowed } from "./allowed.tsx";
 import { RetryButton } from "./retry-button.tsx";
@@ -66,6 +67,7 @@ export function Pools({ tree }: { tree: ClusterTree }): ReactNode {
 const STATES: Readonly<Record<string, Tone>> = { Active: "good", Full: "plain", Unhealthy: "bad", CoolingDown: "wait" };
 
 function Spread({ members, strategy }: { members: readonly PoolMember[]; strategy: string }): ReactNode {
+  const providers = useProviders();
   const total = Math.max(
     1,
     members.reduce((sum, member) => sum + member.desired, 0),
@@ -77,8 +79,7 @@ function Spread({ members, strategy }: { members: readonly PoolMember[]; strateg
           <div
             key={member.name}
             className="spread-part"
-            data-provider={member.provider}
-            style={{ flexGrow: member.desired / total }}
+            style={{ flexGrow: member.desired / total, background: providerColor(member.provider, providers) }}
           />
         ))}
       </div>

@@ -5,10 +5,10 @@ import { apiPath } from "../api/request.ts";
 import { ReviewDialog, type Write } from "../yaml/review-dialog.tsx";
 import { Allowed } from "./allowed.tsx";
 
-/** The annotation whose every new value ends the cool-down of a pool's members. */
+/** Each new value of this annotation clears the cool-down of a pool's members. */
 const RETRY_ANNOTATION = "capstan.dev/retry-at";
 
-/** Ends the cool-down of a pool's members, as `capstan retry workerpool` does. */
+/** Clears the cool-down of a pool's members, as `capstan retry workerpool` does. */
 export function RetryButton({ item }: { item: ObjectItem }): ReactNode {
   const [write, setWrite] = useState<Write>();
   const review = (): void =>
@@ -26,7 +26,7 @@ export function RetryButton({ item }: { item: ObjectItem }): ReactNode {
             size="compact-sm"
             variant="default"
             disabled={!allowed}
-            title={allowed ? "Ask members again that cool down" : `You may not change ${item.plural} here`}
+            title={allowed ? "End the cool-down of the members" : `You may not change ${item.plural} here`}
             onClick={review}
             aria-label={`Retry ${item.name}`}
           >
@@ -36,7 +36,7 @@ export function RetryButton({ item }: { item: ObjectItem }): ReactNode {
       </Allowed>
       {write !== undefined && (
         <ReviewDialog
-          title={`Retry ${item.name}: members that cool down are asked again`}
+          title={`Retry ${item.name}: ends the cool-down of its members`}
           write={write}
           action="Retry"
           onClose={() => setWrite(undefined)}

@@ -17,7 +17,7 @@ export function Summary({ root, tree }: { root: TreeNode; tree: ClusterTree }): 
   return (
     <section className="card" aria-label="Summary">
       <Title order={2} size="h4" mb="xs">
-        {root.item.state.state === "Healthy" ? "All is well" : "The cluster"}
+        {root.item.state.state === "Healthy" ? "The cluster is healthy" : "The cluster"}
       </Title>
       <dl className="facts">
         <Fact label="Control plane">
@@ -37,7 +37,7 @@ export function Summary({ root, tree }: { root: TreeNode; tree: ClusterTree }): 
           </Fact>
         )}
         {facts.endpoint !== undefined && <Fact label="Endpoint">{facts.endpoint}</Fact>}
-        <Fact label="In a terminal">
+        <Fact label="Command line">
           <CopyText text={`capstan describe cluster ${name}${namespace === "default" ? "" : ` -n ${namespace}`}`} />
         </Fact>
       </dl>

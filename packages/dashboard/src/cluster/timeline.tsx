@@ -20,12 +20,12 @@ export function Timeline({
   return (
     <section aria-label="Timeline">
       <Switch
-        label="Conditions too"
+        label="Show conditions"
         checked={changes}
         onChange={(event) => setChanges(event.currentTarget.checked)}
         mb="sm"
       />
-      {wanted.length === 0 && <p className="empty">Nothing happened yet.</p>}
+      {wanted.length === 0 && <p className="empty">No events yet.</p>}
       <ol className="timeline">
         {wanted.slice(0, shown).map((item) => (
           <li key={`${item.type}/${item.at}/${item.kind}/${item.name}/${item.reason}/${item.message}`}>

@@ -28,7 +28,7 @@ const item = (kind: string, name: string, parent?: string, more: Partial<ObjectI
   plural: "xs",
   namespace: "n",
   name,
-  ...(parent === undefined ? {} : { parent }),
+  parent,
   conditions: [condition("Ready", "True")],
   deleting: false,
   created: "",
@@ -43,7 +43,7 @@ function rootOf(items: ClusterItem[]): TreeNode {
   return root;
 }
 
-test("parts hang below their parents, whatever order they come in; lost ones at the cluster", () => {
+test("attaches parts to their parents in any order, and orphans to the cluster", () => {
   const root = rootOf([
     item("ByoMachine", "m", "Machine/m"),
     item("Machine", "m", "MachineDeployment/md"),
@@ -55,7 +55,7 @@ test("parts hang below their parents, whatever order they come in; lost ones at 
   expect(root.children[1]?.children[0]?.children[0]?.item.id).toBe("ByoMachine/m");
 });
 
-test("a crowd of healthy machines is one box, the degraded one stands apart", () => {
+test("groups many healthy machines into one box, apart from a degraded one", () => {
   const machines = Array.from({ length: 9 }, (_, i) =>
     item("Machine", `m${i}`, "MachineDeployment/md", i === 4 ? { state: state("Degraded") } : {}),
   );
@@ -65,12 +65,12 @@ test("a crowd of healthy machines is one box, the degraded one stands apart", ()
   );
   expect(nodes.find((node) => node.count === 8)).toMatchObject({ title: "8 machines", provider: "memory" });
   expect(nodes.find((node) => node.id === "Machine/m4")?.health).toBe("bad");
-  // The infrastructure half of a machine is no box of its own while it is healthy.
+  // The infrastructure object of a Machine has no box of its own while it is healthy.
   expect(nodes).toHaveLength(4);
   expect(edges).toHaveLength(3);
 });
 
-test("a host hangs at its machine unless what is between them is degraded", () => {
+test("attaches a host to its Machine unless an object between them is degraded", () => {
   const picture = (name: StateName): string[] =>
     graphModel(
       rootOf([
@@ -103,7 +103,7 @@ test.each([
   expect(healthOf(rootOf([item("Cluster", "c", undefined, { state: state(name) })]))).toBe(tone);
 });
 
-test("the timeline is newest first", () => {
+test("sorts the timeline newest first", () => {
   const at = (time: string): ClusterItem => ({
     type: "event",
     at: time,

@@ -30,7 +30,7 @@ export function WhyPanel({ root, onOpen }: WhyPanelProps): ReactNode {
         />
       ))}
       <p className="dim">
-        The same in a terminal:{" "}
+        On the command line:{" "}
         <CopyText text={`capstan why ${root.name}${namespace === "default" ? "" : ` -n ${namespace}`}`} />
       </p>
     </section>
@@ -72,7 +72,7 @@ function CauseView({ cause: found, label, onOpen }: CauseViewProps): ReactNode {
           </ol>
         </div>
         <div>
-          <h3>How it comes about</h3>
+          <h3>Chain of causes</h3>
           <ol className="chain">
             {found.chain.map((cause) => (
               <li key={`${cause.kind}/${cause.name}/${cause.condition}`}>
@@ -107,24 +107,24 @@ function keyOf({ chain, level }: Explanation): string {
 }
 
 const HEADINGS = {
-  Healthy: "Healthy, with something to know",
+  Healthy: "Healthy, with warnings",
   Progressing: "In progress",
   Degraded: "Why it is degraded",
   Paused: "Paused",
   Hibernated: "Hibernated",
-  Unknown: "Its state is unknown",
+  Unknown: "State unknown",
 } as const;
 
 function headingOf({ deleting, item }: TreeNode): string {
   return deleting ? "Being deleted" : HEADINGS[item.state.state];
 }
 
-/** Conditions list what they sum up with stars; alone on its line a star says nothing. */
+/** Conditions list what they summarize with stars; a star on a single line has no meaning. */
 function plainMessage(message: string): string {
   return message.replace(/^\* (?!.*\n\* )/s, "");
 }
 
-/** A step may end in a command, which one wants to copy. */
+/** A step may end in a command, which is offered for copying. */
 function Step({ text }: { text: string }): ReactNode {
   const match = /^(.*): ((?:capstan|kubectl) .*)$/.exec(text);
   const [, words = text, command] = match ?? [];

@@ -36,7 +36,7 @@ const form = (variables: Record<string, string>, more: Partial<ClassForm> = {}):
 });
 
 test.each([
-  [{}, { "variables.count": "Needed by this class" }],
+  [{}, { "variables.count": "Required by this class" }],
   [{ count: "x" }, { "variables.count": "A whole number" }],
   [{ count: "0" }, { "variables.count": "At least 1" }],
   [{ count: "2", proxy: "[1" }, { "variables.proxy": "YAML of an object" }],
@@ -45,7 +45,7 @@ test.each([
   expect(classProblems(form(variables), CLASS)).toEqual(problems);
 });
 
-test("values have the type their variable has", () => {
+test("converts values to the types of their variables", () => {
   const [size, count, proxy, debug] = CLASS.spec?.variables ?? [];
   if (size === undefined || count === undefined || proxy === undefined || debug === undefined) throw new Error("none");
   expect(variableValue(size, "large")).toBe("large");
@@ -54,7 +54,7 @@ test("values have the type their variable has", () => {
   expect(variableValue(debug, "true")).toBe(true);
 });
 
-test("the Cluster names its class, its groups and only what was given", () => {
+test("the Cluster contains its class, its groups and only the given values", () => {
   const cluster = topologyCluster(
     { name: "c1", namespace: "default", version: "v1.34.4" },
     form({ count: "3", size: "" }),

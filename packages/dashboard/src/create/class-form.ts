@@ -88,7 +88,7 @@ export function classProblems(form: ClassForm, chosen: ClusterClassObject): Form
 
 function variableProblem({ required, schema }: VariableDefinition, text: string): string | undefined {
   const { type, default: standard, minimum, maximum, pattern } = schema.openAPIV3Schema;
-  if (text === "") return required === true && standard === undefined ? "Needed by this class" : undefined;
+  if (text === "") return required === true && standard === undefined ? "Required by this class" : undefined;
   if (type === "integer" && !/^-?\d+$/.test(text)) return "A whole number";
   if (type === "number" && (text.trim() === "" || Number.isNaN(Number(text)))) return "A number";
   if ((type === "integer" || type === "number") && minimum !== undefined && Number(text) < minimum)

@@ -1,10 +1,12 @@
 import { toYaml } from "@capstan/apimachinery";
-import { clusterObjects, type ProviderName, WORKER_PROVIDERS } from "@capstan/capi";
+import { DEFAULT_VERSION } from "@capstan/capi";
 import { Button, CopyButton, Group, NativeSelect, TextInput, Title } from "@mantine/core";
-import { useQuery } from "@tanstack/react-query";
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { type FormEvent, type ReactNode, useMemo, useState } from "react";
+import { type Offer, offersOf, useProviders } from "../api/providers.ts";
 import { useSession } from "../api/session.ts";
+import { Loading } from "../ui/loading.tsx";
 import { Notice } from "../ui/notice.tsx";
 import { Failure } from "../yaml/review-dialog.tsx";
 import { ClassFields } from "./class-fields.tsx";
@@ -13,21 +15,26 @@ import { type CreateState, failed, failureOf } from "./create-state.ts";
 import { ObstacleNotices } from "./obstacle-notices.tsx";
 import { isBlocked } from "./obstacles.ts";
 import { commandOf, newForm, PLACEMENTS, type PlanForm, planOf, problemsOf } from "./plan-form.ts";
-import { clusterClasses, ObjectRefused, servedInfrastructure, tryObjects, writeObjects } from "./send-objects.ts";
+import {
+  clusterClasses,
+  ObjectRefused,
+  plannedCluster,
+  servedInfrastructure,
+  tryObjects,
+  writeObjects,
+} from "./send-objects.ts";
 import { useObstacles } from "./use-obstacles.ts";
 import { WorkerFields } from "./worker-fields.tsx";
 
-const DEFAULT_VERSION = "v1.34.4";
-
-const requiredOf = (provider: ProviderName): string[] =>
-  Object.entries(WORKER_PROVIDERS[provider].settings).flatMap(([key, setting]) =>
-    setting.required === true ? key : [],
-  );
-
 /** The wizard that creates a cluster. It previews the objects while the form is edited, and validates them with a server dry run first. */
 export function CreatePage(): ReactNode {
+  const providers = useProviders();
+  return providers === undefined ? <Loading what="providers" /> : <CreateForm all={offersOf(providers)} />;
+}
+
+function CreateForm({ all }: { all: readonly Offer[] }): ReactNode {
   const navigate = useNavigate();
-  const [form, setForm] = useState<PlanForm>(() => newForm(DEFAULT_VERSION));
+  const [form, setForm] = useState<PlanForm>(() => newForm(DEFAULT_VERSION, all));
   const [state, setState] = useState<CreateState>({ type: "editing" });
   const [touched, setTouched] = useState(false);
   const [className, setClassName] = useState("");
@@ -39,23 +46,29 @@ export function CreatePage(): ReactNode {
   });
   const chosen = classes.find((candidate) => candidate.metadata.name === className);
   const { data: served } = useQuery({ queryKey: ["infrastructure"], queryFn: servedInfrastructure });
-  const providers = (Object.keys(WORKER_PROVIDERS) as ProviderName[]).filter(
-    (provider) => served === undefined || served.has(WORKER_PROVIDERS[provider].templateKind),
-  );
+  const offers = all.filter(({ workers }) => served === undefined || served.has(workers.templateKind));
   const ofClass = chosen !== undefined && classForm !== undefined;
   const problems = useMemo(
     () =>
       ofClass
-        ? { ...problemsOf({ ...form, groups: [], pooled: false }, requiredOf), ...classProblems(classForm, chosen) }
-        : problemsOf(form, requiredOf),
-    [form, ofClass, classForm, chosen],
+        ? { ...problemsOf({ ...form, groups: [], pooled: false }, all), ...classProblems(classForm, chosen) }
+        : problemsOf(form, all),
+    [form, all, ofClass, classForm, chosen],
   );
   const shown = touched ? problems : {};
-  const plan = useMemo(() => planOf({ ...form, name: form.name || "NAME" }), [form]);
+  const plan = useMemo(() => planOf({ ...form, name: form.name || "NAME" }, all), [form, all]);
+  const planned = useQuery({
+    queryKey: ["plan", plan],
+    queryFn: () => plannedCluster(plan),
+    enabled: !ofClass,
+    placeholderData: keepPreviousData,
+  });
   const objects = useMemo(
     () =>
-      ofClass ? [topologyCluster({ ...form, name: form.name || "NAME" }, classForm, chosen)] : clusterObjects(plan),
-    [plan, form, ofClass, classForm, chosen],
+      ofClass
+        ? [topologyCluster({ ...form, name: form.name || "NAME" }, classForm, chosen)]
+        : (planned.data?.objects ?? []),
+    [planned.data, form, ofClass, classForm, chosen],
   );
   const yaml = useMemo(() => objects.map((object) => toYaml(object)).join("---\n"), [objects]);
   const change = (next: Partial<PlanForm>): void => {
@@ -71,7 +84,7 @@ export function CreatePage(): ReactNode {
   };
   const failure = failureOf(state);
   const nowhere = useSession()?.clusters.create === "nowhere";
-  // A write that ended half-way may have hosts already: it is repeated as it is.
+  // A write that failed half-way may have claimed hosts already, so it is repeated unchanged.
   const reviewed = state.type === "accepted" && failure === undefined && !ofClass;
   const obstacles = useObstacles(plan, reviewed);
   const [mayWait, setMayWait] = useState(false);
@@ -90,7 +103,9 @@ export function CreatePage(): ReactNode {
       return;
     }
     setState({ type: "checking" });
-    tryObjects(objects).then(
+    // The obstacles on display may be those of an earlier keystroke.
+    const wanted = ofClass ? Promise.resolve(objects) : plannedCluster(plan).then((answer) => answer.objects);
+    wanted.then(tryObjects).then(
       () => setState({ type: "accepted" }),
       (error: unknown) => setState(failed("checking", error as Error)),
     );
@@ -142,7 +157,7 @@ export function CreatePage(): ReactNode {
             <NativeSelect
               mt="sm"
               label="Pattern"
-              description="A ClusterClass decides what the cluster is made of; its variables are yours."
+              description="A ClusterClass defines the objects of the cluster; you set its variables."
               value={className}
               onChange={(event) => choose(event.currentTarget.value)}
               data={[
@@ -162,15 +177,15 @@ export function CreatePage(): ReactNode {
               }}
             />
           ) : (
-            <WorkerFields form={form} providers={providers} problems={shown} onChange={change} />
+            <WorkerFields form={form} offers={offers} problems={shown} onChange={change} />
           )}
           {failure !== undefined && <Refusal failure={failure} />}
           {state.type === "accepted" && failure !== undefined && (
-            <p>Objects before it may be there already; creating it again goes on where this ended.</p>
+            <p>Earlier objects may already exist; create it again to continue.</p>
           )}
           {state.type === "accepted" && failure === undefined && (
-            <Notice tone="good" title="The server accepts it">
-              {objects.length} objects would be created. Nothing has been made yet.
+            <Notice tone="good" title="Accepted by the server">
+              {objects.length} objects would be created. Nothing has been created yet.
             </Notice>
           )}
           {obstacles !== undefined && (
@@ -179,7 +194,7 @@ export function CreatePage(): ReactNode {
           <Group mt="md" justify="flex-end">
             <Button
               type="submit"
-              disabled={nowhere || blocked}
+              disabled={nowhere || blocked || (state.type === "accepted" && planned.isPlaceholderData)}
               loading={state.type === "checking" || state.type === "writing"}
             >
               {state.type === "accepted" || state.type === "writing" ? "Create cluster" : "Check"}
@@ -209,8 +224,8 @@ export function CreatePage(): ReactNode {
 }
 
 const PLACEMENT_LABELS: Readonly<Record<(typeof PLACEMENTS)[number], string>> = {
-  "": "where the manager decides",
-  Process: "as processes beside the manager",
+  "": "the manager's default",
+  Process: "as processes next to the manager",
   Embedded: "inside the manager (no real nodes)",
   Pods: "as pods",
 };

@@ -3,11 +3,11 @@ import { failed, failureOf } from "./create-state.ts";
 
 const failure = new Error("connection lost");
 
-test("a refused check goes back to the form", () => {
+test("a rejected check returns to the form", () => {
   expect(failed("checking", failure)).toEqual({ type: "editing", failure });
 });
 
-test("a write that ended half-way can be repeated without another check, and its failure is told", () => {
+test("a write that failed half-way can be repeated without another check, and its error is shown", () => {
   const state = failed("writing", failure);
   expect(state.type).toBe("accepted");
   expect(failureOf(state)).toBe(failure);

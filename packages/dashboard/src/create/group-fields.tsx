@@ -1,11 +1,12 @@
-import { type PoolStrategy, type ProviderName, WORKER_PROVIDERS } from "@capstan/capi";
+import type { PoolStrategy } from "@capstan/capi";
 import { Button, Group, NativeSelect, TextInput } from "@mantine/core";
 import type { ReactNode } from "react";
+import { type Offer, offerOf } from "../api/providers.ts";
 import { type FormProblems, type GroupForm, type ShareKey, usualSettings } from "./plan-form.ts";
 
 interface GroupFieldsProps {
   readonly group: GroupForm;
-  readonly providers: readonly ProviderName[];
+  readonly offers: readonly Offer[];
   /** The pool's strategy, when the group is a member of one. */
   readonly strategy: PoolStrategy | undefined;
   readonly problems: FormProblems;
@@ -13,31 +14,29 @@ interface GroupFieldsProps {
   readonly onRemove: () => void;
 }
 
-const LABELS: Readonly<Record<ProviderName, string>> = { memory: "Memory", byoh: "Own hosts", metal3: "Bare metal" };
-
 const SHARES: readonly { key: ShareKey; label: string; hint: string; of?: PoolStrategy }[] = [
   { key: "min", label: "At least", hint: "0" },
   { key: "max", label: "At most", hint: "no limit" },
-  { key: "cost", label: "Cost of one", hint: "0.10", of: "Cheapest" },
+  { key: "cost", label: "Cost per machine", hint: "0.10", of: "Cheapest" },
   { key: "weight", label: "Weight", hint: "1", of: "Weighted" },
 ];
 
 /** Another provider takes other settings. */
-const providerOf = (provider: ProviderName): Pick<GroupForm, "provider" | "settings"> => ({
-  provider,
-  settings: usualSettings(provider),
-});
+const providerOf = (provider: string, offers: readonly Offer[]): Partial<GroupForm> => {
+  const offer = offers.find(({ name }) => name === provider);
+  return offer === undefined ? {} : { provider, settings: usualSettings(offer) };
+};
 
-/** `checksumType` as people write it. */
+/** Formats `checksumType` as a label. */
 function labelOf(key: string): string {
   const words = key.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
 /** Form fields of one worker group, which depend on its provider. */
-export function GroupFields({ group, providers, strategy, problems, onChange, onRemove }: GroupFieldsProps): ReactNode {
+export function GroupFields({ group, offers, strategy, problems, onChange, onRemove }: GroupFieldsProps): ReactNode {
   const problem = (field: string): string | undefined => problems[`groups.${group.key}.${field}`];
-  const { settings, summary } = WORKER_PROVIDERS[group.provider];
+  const { settings = {}, summary = "", inMemory = false } = offerOf(group.provider, offers) ?? {};
   return (
     <fieldset className="group">
       <legend>{group.name || "Worker group"}</legend>
@@ -51,8 +50,8 @@ export function GroupFields({ group, providers, strategy, problems, onChange, on
         <NativeSelect
           label="Provider"
           value={group.provider}
-          onChange={(event) => onChange({ ...group, ...providerOf(event.currentTarget.value as ProviderName) })}
-          data={providers.map((provider) => ({ value: provider, label: LABELS[provider] }))}
+          onChange={(event) => onChange({ ...group, ...providerOf(event.currentTarget.value, offers) })}
+          data={offers.map(({ name, title, badge }) => ({ value: name, label: badge?.label ?? title }))}
         />
         {strategy === undefined && (
           <TextInput
@@ -80,9 +79,9 @@ export function GroupFields({ group, providers, strategy, problems, onChange, on
         </Group>
       )}
       <p className="dim small">{summary}</p>
-      {group.provider !== "memory" && (
+      {!inMemory && (
         <TextInput
-          label="Only hosts with labels"
+          label="Only hosts with these labels"
           placeholder="rack=1, disk=ssd"
           value={group.select}
           error={problem("select")}

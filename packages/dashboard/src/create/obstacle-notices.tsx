@@ -28,7 +28,7 @@ export function ObstacleNotices({ obstacles, mayWait, onMayWait }: ObstacleNotic
           {shortages.map((shortage) => (
             <div key={shortage.group}>
               <p>
-                {shortageText(shortage)}. To have one more, {shortage.cure}
+                {shortageText(shortage)}. To add one, {shortage.cure}
                 {shortage.command === undefined ? "." : ":"}
               </p>
               {shortage.command !== undefined && <CopyText text={shortage.command} />}

@@ -1,22 +1,24 @@
-import type { Unstructured } from "@capstan/apimachinery";
+import { providerInfos } from "@capstan/dashboard-server";
+import { PROVIDERS } from "@capstan/manager/providers";
 import { expect, test } from "vitest";
-import { hostKindsOf, isBlocked, obstaclesOf } from "./obstacles.ts";
+import { type Offer, offersOf } from "../api/providers.ts";
+import { isBlocked, obstaclesOf } from "./obstacles.ts";
 import { newForm, newGroup, type PlanForm, planOf } from "./plan-form.ts";
 
-const plan = (form: Partial<PlanForm>): ReturnType<typeof planOf> =>
-  planOf({ ...newForm("v1.34.4"), name: "c1", ...form });
-const own = plan({ groups: [{ ...newGroup(1, "byoh"), name: "own", replicas: "2" }] });
-const home = { placement: "Process", versions: ["v1.33.1"] } as const;
-const host: Unstructured = {
-  apiVersion: "infrastructure.cluster.x-k8s.io/v1beta2",
-  kind: "ByoHost",
-  metadata: { name: "one" },
-  spec: {},
-  status: { conditions: [{ type: "Ready", status: "True" }] },
+const OFFERS = offersOf(providerInfos(PROVIDERS));
+const offer = (wanted: string): Offer => {
+  const found = OFFERS.find(({ name }) => name === wanted);
+  if (found === undefined) throw new Error(`no provider ${wanted}`);
+  return found;
 };
+const plan = (form: Partial<PlanForm>): ReturnType<typeof planOf> =>
+  planOf({ ...newForm("v1.34.4", OFFERS), name: "c1", ...form }, OFFERS);
+const own = plan({ groups: [{ ...newGroup(1, offer("byoh")), name: "own", replicas: "2" }] });
+const home = { placement: "Process", versions: ["v1.33.1"] } as const;
+const enough = { shortages: [], warnings: [] };
 
-test("a version that is not installed blocks a control plane as processes, whoever may wait", () => {
-  const found = obstaclesOf(own, home, [host, { ...host, metadata: { name: "two" } }]);
+test("a version that is not installed blocks a control plane as processes, even if machines may wait", () => {
+  const found = obstaclesOf(own, home, enough);
   expect(found).toEqual({
     version: {
       problem: "Kubernetes v1.34.4 is not installed on the manager's machine (installed: v1.33.1)",
@@ -31,25 +33,14 @@ test("a version that is not installed blocks a control plane as processes, whoev
   expect(obstaclesOf(own, { ...home, placement: "Pods" }, undefined).version).toBeUndefined();
 });
 
-test("too few hosts block until machines may wait; hosts that nobody could list do not", () => {
-  const found = obstaclesOf({ ...own, placement: "Embedded" }, home, [host]);
-  expect(found.shortages).toMatchObject([{ group: "own", wanted: 2, free: 1, command: "capstan host add NAME" }]);
+test("too few hosts block unless machines may wait; hosts that could not be listed do not", () => {
+  const shortage = { group: "own", kind: "ByoHost", wanted: 2, free: 1, cure: "enrol a host" };
+  const found = obstaclesOf({ ...own, placement: "Embedded" }, home, { shortages: [shortage], warnings: [] });
   expect(isBlocked(found, false)).toBe(true);
   expect(isBlocked(found, true)).toBe(false);
   expect(isBlocked(obstaclesOf({ ...own, placement: "Embedded" }, undefined, undefined), false)).toBe(false);
 });
 
-test("a disk image is warned of; bare metal begins with a live image", () => {
-  const metal = newGroup(1, "metal3");
-  const warningsOf = (settings: Record<string, string>): readonly string[] =>
-    obstaclesOf(plan({ groups: [{ ...metal, settings: { ...metal.settings, ...settings } }] }), home, []).warnings;
-  expect(warningsOf({ image: "http://i/n.iso" })).toEqual([]);
-  expect(warningsOf({ image: "http://i/n.img", format: "raw" })).toEqual([
-    expect.stringContaining("workers: a raw image is for a disk"),
-  ]);
-});
-
-test("each kind of host is listed once, and none for machines made as needed", () => {
-  const groups = [newGroup(1, "byoh"), newGroup(2, "byoh"), newGroup(3, "metal3"), newGroup(4, "memory")];
-  expect(hostKindsOf(plan({ groups })).map(({ kind }) => kind)).toEqual(["ByoHost", "BareMetalHost"]);
+test("defaults bare metal to a live image", () => {
+  expect(newGroup(1, offer("metal3")).settings).toEqual({ format: "live-iso" });
 });

@@ -1,15 +1,5 @@
-import type { Unstructured } from "@capstan/apimachinery";
-import {
-  type ClusterPlan,
-  diskImages,
-  type HostKind,
-  hostKindOf,
-  type MissingVersion,
-  missingVersion,
-  type Shortage,
-  shortages,
-} from "@capstan/capi";
-import type { ControlPlaneHome } from "@capstan/dashboard-server";
+import { type ClusterPlan, type MissingVersion, missingVersion, type Shortage } from "@capstan/capi";
+import type { ControlPlaneHome, PlannedCluster } from "@capstan/dashboard-server";
 
 /** Reasons why a cluster that the server would accept could not start or would probably fail. */
 export interface Obstacles {
@@ -25,21 +15,16 @@ export interface Obstacles {
 export function obstaclesOf(
   plan: ClusterPlan,
   home: ControlPlaneHome | undefined,
-  hosts: readonly Unstructured[] | undefined,
+  planned: Pick<PlannedCluster, "shortages" | "warnings"> | undefined,
 ): Obstacles {
   return {
     version: home === undefined ? undefined : missingVersion(plan, { ...home, where: "the manager's machine" }),
-    shortages: hosts === undefined ? [] : shortages(plan, hosts),
-    warnings: diskImages(plan.workers),
+    shortages: planned?.shortages ?? [],
+    warnings: planned?.warnings ?? [],
   };
 }
 
 /** Returns whether the obstacles forbid creating the cluster now. */
 export function isBlocked({ version, shortages: short }: Obstacles, mayWait: boolean): boolean {
   return version !== undefined || (short.length > 0 && !mayWait);
-}
-
-/** Returns the distinct host kinds that a plan's groups select from. */
-export function hostKindsOf({ workers }: Pick<ClusterPlan, "workers">): HostKind[] {
-  return [...new Set(workers.flatMap((group) => hostKindOf(group) ?? []))];
 }

@@ -1,9 +1,17 @@
 import { clusterObjects } from "@capstan/capi";
+import { providerInfos } from "@capstan/dashboard-server";
+import { PROVIDERS } from "@capstan/manager/providers";
 import { expect, test } from "vitest";
+import { type Offer, offersOf } from "../api/providers.ts";
 import { commandOf, newForm, newGroup, type PlanForm, pairsOf, planOf, problemsOf } from "./plan-form.ts";
 
-const form = (more: Partial<PlanForm> = {}): PlanForm => ({ ...newForm("v1.34.4"), name: "c1", ...more });
-const required = (provider: string): string[] => (provider === "metal3" ? ["image"] : []);
+const OFFERS = offersOf(providerInfos(PROVIDERS));
+const offer = (wanted: string): Offer => {
+  const found = OFFERS.find(({ name }) => name === wanted);
+  if (found === undefined) throw new Error(`no provider ${wanted}`);
+  return found;
+};
+const form = (more: Partial<PlanForm> = {}): PlanForm => ({ ...newForm("v1.34.4", OFFERS), name: "c1", ...more });
 
 test.each([
   [{}, []],
@@ -11,28 +19,29 @@ test.each([
   [{ name: "" }, ["name"]],
   [{ namespace: "-x" }, ["namespace"]],
   [{ version: "1.34" }, ["version"]],
-  [{ groups: [{ ...newGroup(1, "memory"), replicas: "x" }] }, ["groups.1.replicas"]],
-  [{ groups: [newGroup(1, "metal3")] }, ["groups.1.image"]],
-  [{ groups: [{ ...newGroup(1, "byoh"), select: "rack" }] }, ["groups.1.select"]],
-  [{ groups: [newGroup(1, "memory"), { ...newGroup(2, "byoh"), name: "workers" }] }, ["groups.2.name"]],
+  [{ groups: [{ ...newGroup(1, offer("memory")), replicas: "x" }] }, ["groups.1.replicas"]],
+  [{ groups: [newGroup(1, offer("metal3"))] }, ["groups.1.image"]],
+  [{ groups: [{ ...newGroup(1, offer("byoh")), select: "rack" }] }, ["groups.1.select"]],
+  [{ groups: [newGroup(1, offer("memory")), { ...newGroup(2, offer("byoh")), name: "workers" }] }, ["groups.2.name"]],
 ] satisfies [Partial<PlanForm>, string[]][])("%j", (more, fields) => {
-  expect(Object.keys(problemsOf(form(more), required))).toEqual(fields);
+  expect(Object.keys(problemsOf(form(more), OFFERS))).toEqual(fields);
 });
 
-test("several providers become a mixed cluster; the command says the same", () => {
+test("builds a mixed cluster from several providers, and the equivalent command", () => {
   const plan = planOf(
     form({
       groups: [
-        { ...newGroup(1, "byoh"), select: "rack=1" },
+        { ...newGroup(1, offer("byoh")), select: "rack=1" },
         {
-          ...newGroup(2, "metal3"),
+          ...newGroup(2, offer("metal3")),
           replicas: "3",
           settings: { image: "http://i/n.iso", format: "live-iso", checksum: "" },
         },
       ],
     }),
+    OFFERS,
   );
-  const kinds = clusterObjects(plan).map((object) => object.kind);
+  const kinds = clusterObjects(plan, PROVIDERS).map((object) => object.kind);
   expect(kinds).toEqual(expect.arrayContaining(["Cluster", "MetaCluster", "ByoCluster", "Metal3Cluster"]));
   expect(plan.placement).toBeUndefined();
   expect(commandOf(plan)).toBe(
@@ -41,7 +50,7 @@ test("several providers become a mixed cluster; the command says the same", () =
 });
 
 test("a cluster of memory machines alone needs no real control plane", () => {
-  expect(planOf(form()).placement).toBe("Embedded");
+  expect(planOf(form(), OFFERS).placement).toBe("Embedded");
   expect(pairsOf("a=1, b=2,")).toEqual({ a: "1", b: "2" });
 });
 
@@ -50,24 +59,26 @@ test("groups of a pool share one count", () => {
     pooled: true,
     pool: { name: "general", replicas: "4", strategy: "Cheapest" },
     groups: [
-      { ...newGroup(1, "byoh"), name: "own", share: { min: "", max: "2", cost: "0.10", weight: "" } },
-      { ...newGroup(2, "memory"), name: "spare", replicas: "not counted" },
+      { ...newGroup(1, offer("byoh")), name: "own", share: { min: "", max: "2", cost: "0.10", weight: "" } },
+      { ...newGroup(2, offer("memory")), name: "spare", replicas: "not counted" },
     ],
   });
-  expect(problemsOf(pooled, required)).toEqual({});
-  const plan = planOf(pooled);
-  const pool = clusterObjects(plan).find((object) => object.kind === "WorkerPool") as { spec?: unknown } | undefined;
+  expect(problemsOf(pooled, OFFERS)).toEqual({});
+  const plan = planOf(pooled, OFFERS);
+  const pool = clusterObjects(plan, PROVIDERS).find((object) => object.kind === "WorkerPool") as
+    | { spec?: unknown }
+    | undefined;
   expect(pool?.spec).toMatchObject({
     replicas: 4,
     members: [{ name: "own", max: 2, cost: "0.10" }, { name: "spare" }],
   });
-  expect(clusterObjects(plan).some((object) => object.kind === "MachineDeployment")).toBe(false);
+  expect(clusterObjects(plan, PROVIDERS).some((object) => object.kind === "MachineDeployment")).toBe(false);
   expect(commandOf(plan)).toContain(
     " --pool name=general,replicas=4,strategy=Cheapest --workers name=own,provider=byoh,max=2,cost=0.10 --workers name=spare,provider=memory",
   );
   const wrong = {
     ...pooled,
-    groups: [{ ...newGroup(1, "memory"), share: { min: "x", max: "", cost: "dear", weight: "" } }],
+    groups: [{ ...newGroup(1, offer("memory")), share: { min: "x", max: "", cost: "dear", weight: "" } }],
   };
-  expect(Object.keys(problemsOf(wrong, required))).toEqual(["groups.1.min", "groups.1.cost"]);
+  expect(Object.keys(problemsOf(wrong, OFFERS))).toEqual(["groups.1.min", "groups.1.cost"]);
 });

@@ -3,11 +3,10 @@ import {
   POOL_STRATEGIES,
   type PoolShare,
   type PoolStrategy,
-  type ProviderName,
   versionProblem,
-  WORKER_PROVIDERS,
   type WorkerGroup,
 } from "@capstan/capi";
+import { type Offer, offerOf } from "../api/providers.ts";
 
 /** The values of the wizard's fields, as typed. */
 export interface PlanForm {
@@ -30,10 +29,11 @@ export interface PoolForm {
 
 /** The settings of one worker group, as typed. */
 export interface GroupForm {
-  /** Tells groups apart while they are edited. */
+  /** Identifies the group while it is edited. */
   readonly key: number;
   readonly name: string;
-  readonly provider: ProviderName;
+  /** Short name of the provider. */
+  readonly provider: string;
   readonly replicas: string;
   /** `rack=1, disk=ssd` */
   readonly select: string;
@@ -57,42 +57,41 @@ const PAIR = /^[A-Za-z0-9]([-A-Za-z0-9_./]*[A-Za-z0-9])?=[-A-Za-z0-9_.]*$/;
 export const PLACEMENTS = ["", "Process", "Embedded", "Pods"] as const;
 
 /** Returns a new form with default values. */
-export function newForm(version: string): PlanForm {
+export function newForm(version: string, offers: readonly Offer[]): PlanForm {
+  const [first] = offers;
   return {
     name: "",
     namespace: "default",
     version,
     placement: "",
-    groups: [newGroup(1, "memory")],
+    groups: first === undefined ? [] : [newGroup(1, first)],
     pooled: false,
     pool: { name: "workers", replicas: "2", strategy: POOL_STRATEGIES[0] },
   };
 }
 
 /** Returns a new worker group with default values. */
-export function newGroup(key: number, provider: ProviderName): GroupForm {
+export function newGroup(key: number, offer: Offer): GroupForm {
   return {
     key,
     name: key === 1 ? "workers" : `workers-${key}`,
-    provider,
+    provider: offer.name,
     replicas: "1",
     select: "",
-    settings: usualSettings(provider),
+    settings: usualSettings(offer),
     share: { min: "", max: "", cost: "", weight: "" },
   };
 }
 
 /** Returns the default values of a provider's fields. */
-export function usualSettings(provider: ProviderName): Record<string, string> {
+export function usualSettings({ workers }: Offer): Record<string, string> {
   return Object.fromEntries(
-    Object.entries(WORKER_PROVIDERS[provider].settings).flatMap(([key, { usual }]) =>
-      usual === undefined ? [] : [[key, usual]],
-    ),
+    Object.entries(workers.settings).flatMap(([key, { usual }]) => (usual === undefined ? [] : [[key, usual]])),
   );
 }
 
 /** Validates the form as far as the dashboard can; the server finds the other problems. */
-export function problemsOf(form: PlanForm, required: (provider: ProviderName) => readonly string[]): FormProblems {
+export function problemsOf(form: PlanForm, offers: readonly Offer[]): FormProblems {
   const problems: Record<string, string> = {};
   const label = (field: string, text: string, max: number): void => {
     if (!LABEL.test(text) || text.length > max)
@@ -105,7 +104,7 @@ export function problemsOf(form: PlanForm, required: (provider: ProviderName) =>
   if (form.pooled) {
     label("pool.name", form.pool.name, 40);
     if (!COUNT.test(form.pool.replicas)) problems["pool.replicas"] = "A number up to 9999";
-    if (form.groups.length === 0) problems["pool.name"] = "A pool needs a group to take machines from";
+    if (form.groups.length === 0) problems["pool.name"] = "A pool needs at least one group";
   }
   const names = new Set<string>();
   for (const group of form.groups) {
@@ -119,8 +118,9 @@ export function problemsOf(form: PlanForm, required: (provider: ProviderName) =>
         if (value !== "" && !(key === "cost" ? COST : COUNT).test(value))
           problems[`${at}.${key}`] = key === "cost" ? "A price like 0.10" : "A number up to 9999";
     if (pairsOf(group.select) === undefined) problems[`${at}.select`] = "Labels like rack=1, disk=ssd";
-    for (const key of required(group.provider))
-      if ((group.settings[key] ?? "") === "") problems[`${at}.${key}`] = "Needed by this provider";
+    for (const [key, { required }] of Object.entries(offerOf(group.provider, offers)?.settings ?? {}))
+      if (required === true && (group.settings[key] ?? "") === "")
+        problems[`${at}.${key}`] = "Required by this provider";
   }
   return problems;
 }
@@ -136,8 +136,9 @@ export function pairsOf(text: string): Record<string, string> | undefined {
 }
 
 /** Returns the plan that a form without problems describes. */
-export function planOf(form: PlanForm): ClusterPlan {
-  const memoryOnly = form.groups.length > 0 && form.groups.every((group) => group.provider === "memory");
+export function planOf(form: PlanForm, offers: readonly Offer[]): ClusterPlan {
+  const memoryOnly =
+    form.groups.length > 0 && form.groups.every((group) => offerOf(group.provider, offers)?.inMemory === true);
   const placement = form.placement === "" && memoryOnly ? "Embedded" : form.placement;
   return {
     name: form.name,

@@ -1,7 +1,7 @@
 import type { Unstructured } from "@capstan/apimachinery";
-import type { HostKind } from "@capstan/capi";
-import type { ControlPlaneHome } from "@capstan/dashboard-server";
-import { apiPath, RequestError, request } from "../api/request.ts";
+import type { ClusterPlan } from "@capstan/capi";
+import type { ControlPlaneHome, PlannedCluster } from "@capstan/dashboard-server";
+import { apiPath, request } from "../api/request.ts";
 import type { ClusterClassObject } from "./class-form.ts";
 
 interface ResourceList {
@@ -69,20 +69,9 @@ export function controlPlaneHome(): Promise<ControlPlaneHome> {
   return request<ControlPlaneHome>("/control-planes");
 }
 
-/** Lists the hosts of a namespace; undefined when the user may not list them, so that the number of free hosts is unknown. */
-export async function hostsIn(
-  namespace: string,
-  kinds: readonly HostKind[],
-): Promise<readonly Unstructured[] | undefined> {
-  try {
-    const paths = await pathsOf(kinds.map(({ apiVersion, kind }) => ({ apiVersion, kind, metadata: { namespace } })));
-    const lists = await Promise.all(paths.map((path) => request<{ items?: Unstructured[] }>(path)));
-    // Items of a list need not say what they are.
-    return lists.flatMap(({ items = [] }, index) => items.map((item) => ({ ...item, kind: kinds[index]?.kind ?? "" })));
-  } catch (error) {
-    if (error instanceof RequestError && error.status === 403) return undefined;
-    throw error;
-  }
+/** Requests the objects and obstacles of a plan from the server. */
+export function plannedCluster(plan: ClusterPlan): Promise<PlannedCluster> {
+  return request<PlannedCluster>("/plan", { method: "POST", body: plan });
 }
 
 /** Returns the kinds served in the infrastructure group, which decide the available providers. */

@@ -1,18 +1,19 @@
-import { POOL_STRATEGIES, type PoolStrategy, type ProviderName } from "@capstan/capi";
+import { POOL_STRATEGIES, type PoolStrategy } from "@capstan/capi";
 import { Button, Group, NativeSelect, Switch, TextInput, Title } from "@mantine/core";
 import type { ReactNode } from "react";
+import type { Offer } from "../api/providers.ts";
 import { GroupFields } from "./group-fields.tsx";
 import { type FormProblems, newGroup, type PlanForm } from "./plan-form.ts";
 
 interface WorkerFieldsProps {
   readonly form: PlanForm;
-  readonly providers: readonly ProviderName[];
+  readonly offers: readonly Offer[];
   readonly problems: FormProblems;
   readonly onChange: (next: Partial<PlanForm>) => void;
 }
 
 /** Form fields of all worker groups, each with its own replicas or all in one WorkerPool. */
-export function WorkerFields({ form, providers, problems, onChange }: WorkerFieldsProps): ReactNode {
+export function WorkerFields({ form, offers, problems, onChange }: WorkerFieldsProps): ReactNode {
   const { pool } = form;
   return (
     <>
@@ -20,8 +21,8 @@ export function WorkerFields({ form, providers, problems, onChange }: WorkerFiel
         Workers
       </Title>
       <Switch
-        label="One count over all groups (a WorkerPool)"
-        description="Machines come from the group that is first by the strategy; what does not fit comes from the next."
+        label="One replica count for all groups (WorkerPool)"
+        description="The strategy orders the groups. Machines that do not fit into one group go to the next."
         checked={form.pooled}
         onChange={(event) => onChange({ pooled: event.currentTarget.checked })}
       />
@@ -34,7 +35,7 @@ export function WorkerFields({ form, providers, problems, onChange }: WorkerFiel
             onChange={(event) => onChange({ pool: { ...pool, name: event.currentTarget.value } })}
           />
           <TextInput
-            label="Machines in all"
+            label="Total machines"
             inputMode="numeric"
             value={pool.replicas}
             error={problems["pool.replicas"]}
@@ -52,7 +53,7 @@ export function WorkerFields({ form, providers, problems, onChange }: WorkerFiel
         <GroupFields
           key={group.key}
           group={group}
-          providers={providers}
+          offers={offers}
           strategy={form.pooled ? pool.strategy : undefined}
           problems={problems}
           onChange={(next) => onChange({ groups: form.groups.map((other) => (other === group ? next : other)) })}
@@ -63,8 +64,10 @@ export function WorkerFields({ form, providers, problems, onChange }: WorkerFiel
         variant="default"
         mt="sm"
         onClick={() => {
+          const [first] = offers;
+          if (first === undefined) return;
           const key = Math.max(0, ...form.groups.map((group) => group.key)) + 1;
-          onChange({ groups: [...form.groups, newGroup(key, providers[0] ?? "memory")] });
+          onChange({ groups: [...form.groups, newGroup(key, first)] });
         }}
       >
         Add worker group

@@ -51,7 +51,7 @@ test.each([
   expect(names(search)).toBe(expected);
 });
 
-test("only what needs a person is a problem, and the worst comes first", () => {
+test("counts only states that need attention as problems, and sorts the worst first", () => {
   const states: StateName[] = ["Healthy", "Hibernated", "Paused", "Progressing", "Unknown", "Degraded"];
   const all = states.map((name) => row(name.toLowerCase(), { state: state(name), workers: [5, 7] }));
   expect(filterFleet(all, { problems: true }).map(({ name }) => name)).toEqual(["degraded", "unknown"]);
@@ -61,7 +61,7 @@ test("only what needs a person is a problem, and the worst comes first", () => {
   expect(totalsOf(all)).toEqual({ clusters: 6, healthy: 1, progressing: 1, problems: 2, workers: [30, 42] });
 });
 
-test("an address is read without trust", () => {
+test("ignores invalid parts of the URL", () => {
   expect(parseFleetSearch({ q: 12, problems: "yes", sort: "nonsense", namespace: {}, desc: true })).toEqual({
     q: "12",
     desc: true,
@@ -74,7 +74,7 @@ test("an address is read without trust", () => {
   });
 });
 
-test("versions are compared as numbers; choices are what there is", () => {
+test("compares versions numerically; offers existing values only", () => {
   expect(compareVersions("v1.9.0", "v1.34.4")).toBeLessThan(0);
   expect(choicesOf(rows)).toEqual({
     namespaces: ["default", "edge"],

@@ -28,12 +28,12 @@ export function parseFleetSearch(raw: Readonly<Record<string, unknown>>): FleetS
   const sort = SORTS.find((candidate) => candidate === raw["sort"]);
   const [q, namespace, provider, version] = [text("q"), text("namespace"), text("provider"), text("version")];
   return {
-    ...(q === undefined ? {} : { q }),
+    q,
     ...(raw["problems"] === true || raw["problems"] === "true" ? { problems: true as const } : {}),
-    ...(namespace === undefined ? {} : { namespace }),
-    ...(provider === undefined ? {} : { provider }),
-    ...(version === undefined ? {} : { version }),
-    ...(sort === undefined ? {} : { sort }),
+    namespace,
+    provider,
+    version,
+    sort,
     ...(raw["desc"] === true || raw["desc"] === "true" ? { desc: true as const } : {}),
   };
 }
@@ -76,7 +76,7 @@ const ORDERS: Readonly<Record<Sort, (a: FleetRow, b: FleetRow) => number>> = {
   name: byName,
   version: (a, b) => compareVersions(a.version, b.version),
   workers: (a, b) => a.workers[1] - b.workers[1],
-  // The youngest first, as ages grow downwards.
+  // The youngest first, so that ages increase downwards.
   age: (a, b) => compare(b.created, a.created),
   // The worst first.
   problem: (a, b) => STATES.indexOf(a.state.state) - STATES.indexOf(b.state.state),

@@ -2,6 +2,7 @@ import type { FleetRow } from "@capstan/dashboard-server";
 import { Button, Group, NativeSelect, Switch, TextInput, Title } from "@mantine/core";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { type ReactNode, useMemo } from "react";
+import { useProviders } from "../api/providers.ts";
 import { useSession } from "../api/session.ts";
 import { useTopic } from "../live/live.tsx";
 import { Loading } from "../ui/loading.tsx";
@@ -17,6 +18,7 @@ const route = getRouteApi("/shell/clusters");
 export function FleetPage(): ReactNode {
   const search = route.useSearch();
   const navigate = route.useNavigate();
+  const providers = useProviders();
   const { known, items } = useTopic<FleetRow>("fleet");
   const rows = useMemo(() => filterFleet(items.values(), search), [items, search]);
   const totals = useMemo(() => totalsOf(items.values()), [items]);
@@ -64,7 +66,7 @@ export function FleetPage(): ReactNode {
           options={choices.providers}
           value={search.provider}
           onChange={(provider) => set({ provider })}
-          text={providerLabel}
+          text={(provider) => providerLabel(provider, providers)}
         />
         <Choice
           label="Version"
@@ -105,7 +107,7 @@ function Choice({ label, all, options, value, onChange, text = String }: ChoiceP
   );
 }
 
-/** Leads to the form, for those who may create a cluster somewhere. */
+/** Links to the form if the user may create clusters in some namespace. */
 function CreateButton(): ReactNode {
   const access = useSession()?.clusters;
   if (access?.create !== "nowhere")
@@ -128,7 +130,9 @@ function Empty(): ReactNode {
   return (
     <div className="card empty">
       <p>
-        {session?.clusters.see === "somewhere" ? "There is no cluster that you may see." : "There is no cluster yet."}
+        {session?.clusters.see === "somewhere"
+          ? "There are no clusters that you may see."
+          : "There are no clusters yet."}
       </p>
       {session?.clusters.create !== "nowhere" && (
         <p>

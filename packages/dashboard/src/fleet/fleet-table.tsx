@@ -136,7 +136,7 @@ function Row({ row, index }: { row: FleetRow; index: number }): ReactNode {
   );
 }
 
-/** Two counters, and how near they are to each other. */
+/** Two counters and their ratio as a bar. */
 function Meter({ available, desired }: { available: number; desired: number }): ReactNode {
   const share = desired === 0 ? 0 : Math.min(1, available / desired);
   return (

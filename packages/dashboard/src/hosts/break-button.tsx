@@ -1,5 +1,4 @@
-import { simulatedFault } from "@capstan/capi";
-import type { SimulatedHealth } from "@capstan/dashboard-server";
+import type { SimulatedHost } from "@capstan/capi";
 import { Button } from "@mantine/core";
 import { type ReactNode, useState } from "react";
 import { apiPath } from "../api/request.ts";
@@ -14,19 +13,19 @@ interface BreakButtonProps {
     readonly namespace: string;
     readonly name: string;
   };
-  readonly simulated: SimulatedHealth;
+  readonly simulated: SimulatedHost;
   /** Small enough for a row of a table. */
   readonly compact?: boolean;
 }
 
 /** Breaks and repairs a simulated host, to demonstrate failures; real hosts have no such button. */
 export function BreakButton({ host, simulated, compact = false }: BreakButtonProps): ReactNode {
-  // What was asked for stays as it was: the page shows the new state before the dialog closes.
+  // Keeps the requested action: the dashboard shows the new state before the dialog closes.
   const [asked, setAsked] = useState<{ write: Write; broken: boolean }>();
-  const { apiVersion, kind, plural, namespace, name } = host;
-  // Asked without the name: one question for a whole inventory.
+  const { apiVersion, plural, namespace, name } = host;
+  // Checked without the name, so that one request serves the whole inventory.
   const allowed = useAllowed("patch", apiVersion.split("/")[0] ?? "", plural, namespace);
-  const broken = simulated === "broken";
+  const broken = simulated.health === "broken";
   const ask = (): void =>
     setAsked({
       broken: !broken,
@@ -34,7 +33,7 @@ export function BreakButton({ host, simulated, compact = false }: BreakButtonPro
         path: apiPath(apiVersion, plural, namespace, name),
         method: "PATCH",
         contentType: "application/merge-patch+json",
-        body: simulatedFault(kind, !broken),
+        body: simulated.change,
       },
     });
   const word = broken ? "Repair" : "Break";
@@ -46,13 +45,13 @@ export function BreakButton({ host, simulated, compact = false }: BreakButtonPro
         onClick={ask}
         disabled={!allowed}
         aria-label={`${word} ${name}`}
-        title={allowed ? "This host is in memory" : "You may not change hosts here"}
+        title={allowed ? "This host is simulated" : "You may not change hosts here"}
       >
         {word}
       </Button>
       {asked !== undefined && (
         <ReviewDialog
-          title={asked.broken ? `Break ${name}: ${faultOf(kind)}` : `Repair ${name}: it answers again`}
+          title={asked.broken ? `Break ${name}: ${simulated.effect}` : `Repair ${name}: it reports again`}
           write={asked.write}
           action={asked.broken ? "Break" : "Repair"}
           onClose={() => setAsked(undefined)}
@@ -61,8 +60,4 @@ export function BreakButton({ host, simulated, compact = false }: BreakButtonPro
       )}
     </>
   );
-}
-
-function faultOf(kind: string): string {
-  return kind === "ByoHost" ? "it falls silent, and its node too" : "its management controller stops answering";
 }

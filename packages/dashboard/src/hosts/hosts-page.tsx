@@ -43,9 +43,7 @@ export function HostsPage(): ReactNode {
         <Switch
           label="Only problems"
           checked={problems === true}
-          onChange={(event) =>
-            set({ ...(q === undefined ? {} : { q }), ...(event.currentTarget.checked ? { problems: true } : {}) })
-          }
+          onChange={(event) => set({ q, ...(event.currentTarget.checked ? { problems: true } : {}) })}
         />
       </Group>
       {items.size === 0 ? <NoHosts /> : <HostTable rows={rows} />}
@@ -155,8 +153,8 @@ function NoHosts(): ReactNode {
     <div className="card empty">
       <p>There are no hosts yet, or none that you may see.</p>
       <p>
-        Enrol a host of your own with <code>capstan host add NAME</code>; a bare-metal host is a BareMetalHost that
-        names its management controller.
+        Enrol one of your own hosts with <code>capstan host add NAME</code>; a bare-metal host is a BareMetalHost that
+        specifies its management controller.
       </p>
     </div>
   );

@@ -49,7 +49,7 @@ function setUp(signedIn = true) {
   return { live, store, sources, tick, latest, topicsOf };
 }
 
-test("one connection for all topics; a new topic makes a new one that continues where the old one was", async () => {
+test("uses one connection for all topics; a new topic opens a new one that resumes from the last event", async () => {
   const { live, store, sources, tick, latest, topicsOf } = setUp();
   live.follow("fleet");
   await tick();
@@ -62,7 +62,7 @@ test("one connection for all topics; a new topic makes a new one that continues 
   expect(store.state("fleet").items).toEqual(new Map([["a", 1]]));
 });
 
-test("after a lost connection it comes back by itself, also to a server that knows nothing of it", async () => {
+test("reconnects after a lost connection, even to a restarted server", async () => {
   const { live, store, tick, latest, topicsOf } = setUp();
   live.follow("fleet");
   await tick();
@@ -91,7 +91,7 @@ test("after a lost connection it comes back by itself, also to a server that kno
   expect([...store.state("fleet").items.keys()]).toEqual(["z"]);
 });
 
-test("a session that ended is not tried again", async () => {
+test("does not reconnect after the session ended", async () => {
   const { live, sources, tick, latest } = setUp(false);
   live.follow("fleet");
   await tick();
@@ -106,7 +106,7 @@ test("a session that ended is not tried again", async () => {
   expect(other.live.connection).toBe("signed-out");
 });
 
-test("a topic nobody follows any more is forgotten", async () => {
+test("drops a topic without readers", async () => {
   const { live, store, tick, latest } = setUp();
   live.follow("fleet");
   const leave = live.follow("cluster:n/c");

@@ -94,7 +94,7 @@ export class LiveStream {
       }
     this.#connected = [...this.#readers.keys()];
     if (this.#connected.length === 0) {
-      // A page that shows nothing live has nothing to wait for.
+      // Without topics there is nothing to connect for.
       this.#become("idle");
       return;
     }

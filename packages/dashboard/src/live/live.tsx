@@ -21,7 +21,7 @@ export const live = new LiveStream({
     const timer = setTimeout(fire, ms);
     return () => clearTimeout(timer);
   },
-  // Only a clear refusal ends the session: a server that is away says nothing about it.
+  // Only a 401 ends the session: an unreachable server says nothing about it.
   signedIn: () =>
     readSession().then(
       () => true,

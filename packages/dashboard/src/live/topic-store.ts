@@ -2,7 +2,7 @@ import type { StreamMessage } from "@capstan/dashboard-server";
 
 /** The content of a topic. Every change creates a new object, so that React notices it. */
 export interface TopicState<T = unknown> {
-  /** False until the server has said something. */
+  /** False until the server has sent data. */
   readonly known: boolean;
   readonly items: ReadonlyMap<string, T>;
 }
@@ -24,12 +24,12 @@ export class TopicStore {
     for (const [key, item] of message.set) items.set(key, item);
     for (const key of message.del) items.delete(key);
     this.#states.set(message.topic, { known: true, items });
-    this.#tell(message.topic);
+    this.#notify(message.topic);
   }
 
   /** Drops a topic without readers. */
   drop(topic: string): void {
-    if (this.#states.delete(topic)) this.#tell(topic);
+    if (this.#states.delete(topic)) this.#notify(topic);
   }
 
   subscribe(topic: string, listener: () => void): () => void {
@@ -38,7 +38,7 @@ export class TopicStore {
     return () => listeners.delete(listener);
   }
 
-  #tell(topic: string): void {
+  #notify(topic: string): void {
     for (const listener of this.#listeners.get(topic) ?? []) listener();
   }
 }

@@ -20,7 +20,7 @@ export function NotFoundPage(): ReactNode {
   return (
     <main className="page">
       <Title order={1} size="h2">
-        There is no such page
+        Page not found
       </Title>
       <p>
         <Link to="/clusters">All clusters</Link>

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { KeySequence } from "./keyboard.ts";
 
-test("keys and sequences", () => {
+test("recognizes keys and sequences", () => {
   const keys = new KeySequence();
   expect(keys.press("/", 0)).toBe("filter");
   expect(keys.press("g", 100)).toBeUndefined();

@@ -7,7 +7,7 @@ export const KEYS: readonly { readonly keys: string; readonly command: Command; 
   { keys: "g c", command: "clusters", does: "Go to clusters" },
   { keys: "g h", command: "hosts", does: "Go to hosts" },
   { keys: "c", command: "create", does: "Create a cluster" },
-  { keys: "?", command: "help", does: "Show the keys" },
+  { keys: "?", command: "help", does: "Show keyboard shortcuts" },
 ];
 
 const SEQUENCE_MS = 1_000;

@@ -75,14 +75,14 @@ export function Shell(): ReactNode {
   );
 }
 
-/** Says so when what is shown may be old; silence means live. */
+/** Shows when the displayed data may be stale. */
 function LiveMark(): ReactNode {
   const connection = useConnection();
   if (connection === "idle") return null;
   const text = {
     live: "Live",
     connecting: "Connecting …",
-    lost: "Connection lost, trying again …",
+    lost: "Connection lost, reconnecting …",
     "signed-out": "Signed out",
   };
   return (

@@ -49,7 +49,7 @@ export function SignInPage(): ReactNode {
           Sign in to Capstan
         </Title>
         <Text className="dim" mb="md">
-          Open the link that <code>capstan up</code> printed (<code>capstan dashboard</code> makes a new one), or use a
+          Open the link that <code>capstan up</code> printed (<code>capstan dashboard</code> prints a new one), or use a
           token of the management API.
         </Text>
         {error !== "" && (

@@ -4,7 +4,7 @@ import { lineDiff, withContext } from "./line-diff.ts";
 
 const text = fc.array(fc.constantFrom("a", "b", "c", ""), { maxLength: 12 }).map((lines) => lines.join("\n"));
 
-test("the lines that stay and go are the old text, those that stay and come the new one", () => {
+test("kept and removed lines form the old text, kept and added lines the new one", () => {
   fc.assert(
     fc.property(text, text, (before, after) => {
       const lines = lineDiff(before, after);
@@ -20,7 +20,7 @@ test("the lines that stay and go are the old text, those that stay and come the 
   );
 });
 
-test("one changed line is one out and one in", () => {
+test("a changed line is one removal and one addition", () => {
   const lines = lineDiff("spec:\n  replicas: 3\n  x: 1", "spec:\n  replicas: 5\n  x: 1");
   expect(lines.map((line) => `${line.type[0]}${line.text}`)).toEqual([
     "sspec:",
@@ -30,7 +30,7 @@ test("one changed line is one out and one in", () => {
   ]);
 });
 
-test("far lines are left out", () => {
+test("omits lines far from a change", () => {
   const before = Array.from({ length: 20 }, (_, i) => `l${i}`);
   const after = before.with(10, "changed");
   const shown = withContext(lineDiff(before.join("\n"), after.join("\n")), 2);

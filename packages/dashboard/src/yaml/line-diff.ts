@@ -24,7 +24,7 @@ function middleDiff(a: readonly string[], b: readonly string[]): DiffLine[] {
   const removed = (text: string): DiffLine => ({ type: "removed", text });
   const added = (text: string): DiffLine => ({ type: "added", text });
   if ((a.length + 1) * (b.length + 1) > MAX_CELLS) return [...a.map(removed), ...b.map(added)];
-  // common[i][j]: how many lines the rests from i and j have in common.
+  // common[i][j]: the number of lines that the remainders from i and j have in common.
   const width = b.length + 1;
   const common = new Uint32Array((a.length + 1) * width);
   const at = (i: number, j: number): number => common[i * width + j] ?? 0;

@@ -21,7 +21,7 @@ function comparable(object: Unstructured): Unstructured {
   return inReadingOrder({ ...rest, metadata });
 }
 
-/** The same value with its fields in the order another one has them; new ones come last. */
+/** The same value with its fields in the order of another one; new fields come last. */
 function ordered(value: unknown, like: unknown): unknown {
   if (Array.isArray(value)) {
     const models: unknown[] = Array.isArray(like) ? like : [];
@@ -40,7 +40,7 @@ function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** What one may change comes before what controllers report, whatever order the API keeps. */
+/** Puts the fields that users change before those that controllers report, whatever order the API uses. */
 function inReadingOrder(object: Unstructured): Unstructured {
   const { apiVersion, kind, metadata, status, ...rest } = object;
   return { apiVersion, kind, metadata, ...rest, ...(status === undefined ? {} : { status }) };

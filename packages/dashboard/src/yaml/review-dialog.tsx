@@ -56,7 +56,7 @@ export function ReviewDialog({ title, write, action, onClose, onDone }: ReviewPr
     <Modal opened onClose={onClose} title={title} size="xl" closeButtonProps={{ "aria-label": "Close" }}>
       {state.type === "asking" && (
         <div className="loading" role="status">
-          <Loader size="sm" aria-hidden="true" /> The server tries it …
+          <Loader size="sm" aria-hidden="true" /> Validating on the server …
         </div>
       )}
       {state.type === "failed" && <Failure error={state.error} />}
@@ -86,7 +86,7 @@ function send(write: Write, query: Record<string, string>): Promise<Unstructured
   return request<Unstructured>(write.path, {
     method: write.method,
     body: write.body,
-    ...(write.contentType === undefined ? {} : { contentType: write.contentType }),
+    contentType: write.contentType,
     query: { fieldManager: "capstan-dashboard", ...query },
   });
 }

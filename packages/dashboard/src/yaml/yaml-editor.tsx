@@ -5,7 +5,7 @@ import { type ReactNode, useEffect, useRef } from "react";
 import { styleNonce } from "../nonce.ts";
 
 interface YamlEditorProps {
-  /** The text it starts with; a new one needs a new key. */
+  /** The initial text; a different one needs a new key. */
   readonly value: string;
   /** Absent: to be read only. */
   readonly onChange?: ((text: string) => void) | undefined;

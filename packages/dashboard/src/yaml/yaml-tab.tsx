@@ -89,7 +89,7 @@ function ObjectEditor({ item }: { item: ObjectItem }): ReactNode {
           Reload
         </Button>
         <Switch label="Mark changes" checked={marked} onChange={(event) => setMarked(event.currentTarget.checked)} />
-        {!mayWrite && <span className="dim">You may read this, not change it.</span>}
+        {!mayWrite && <span className="dim">You may read this object, but not change it.</span>}
       </Group>
       {write !== undefined && (
         <ReviewDialog
