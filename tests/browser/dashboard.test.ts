@@ -50,7 +50,7 @@ test("first run: the printed link signs in, once", async () => {
   await second.context().close();
 });
 
-test("sign-in refused: without a session there is only the sign-in page; a wrong token is told", async () => {
+test("sign-in rejected: without a session there is only the sign-in page; a wrong token is reported", async () => {
   const stranger = await openPage(browser);
   await stranger.page.goto(`${instance.url}/clusters`);
   await stranger.page.waitForURL("**/sign-in");
@@ -67,19 +67,19 @@ test("demo: the mixed cluster becomes healthy while one watches", async () => {
   await accessible();
   await screenshot(page, "dashboard-fleet");
   await row.getByRole("link", { name: "demo" }).click();
-  await page.getByRole("heading", { name: "All is well" }).waitFor(WAIT);
+  await page.getByRole("heading", { name: "The cluster is healthy" }).waitFor(WAIT);
   await page.getByRole("button", { name: /^WorkerPool general/ }).waitFor(WAIT);
   await accessible();
   await screenshot(page, "dashboard-cluster");
 });
 
 test("upgrade: every machine goes to the new version, and the page says so", async () => {
-  await instance.run("upgrade", "apply", "demo", "--to", "v1.35.4");
+  await instance.run("upgrade", "apply", "demo", "--to", "v1.37.1");
   const client = await instance.client();
   const { items } = await client.list(Machine, { namespace: "default" });
-  expect(items.map(({ status }) => status?.nodeInfo?.kubeletVersion)).toEqual(items.map(() => "v1.35.4"));
-  await page.getByText("v1.35.4").first().waitFor(WAIT);
-  await page.getByRole("heading", { name: "All is well" }).waitFor(WAIT);
+  expect(items.map(({ status }) => status?.nodeInfo?.kubeletVersion)).toEqual(items.map(() => "v1.37.1"));
+  await page.getByText("v1.37.1").first().waitFor(WAIT);
+  await page.getByRole("heading", { name: "The cluster is healthy" }).waitFor(WAIT);
 });
 
 test("scale: the change is shown before it is made, and the machines appear", async () => {
@@ -146,10 +146,10 @@ test("create by wizard: two groups, checked by the server, then made", async () 
   await page.getByRole("region", { name: "YAML" }).getByText("shop-burst").first().waitFor(WAIT);
   await accessible();
   await page.getByRole("button", { name: "Check" }).click();
-  await page.getByText("The server accepts it").waitFor(WAIT);
+  await page.getByText("Accepted by the server").waitFor(WAIT);
   await page.getByRole("button", { name: "Create cluster" }).click();
   await page.waitForURL("**/clusters/default/shop");
-  await page.getByRole("heading", { name: "All is well" }).waitFor({ timeout: 120_000 });
+  await page.getByRole("heading", { name: "The cluster is healthy" }).waitFor({ timeout: 120_000 });
 });
 
 test("create by wizard on two providers: both are in the YAML and in the topology", async () => {
@@ -167,7 +167,7 @@ test("create by wizard on two providers: both are in the YAML and in the topolog
   await page.getByLabel("Group name").nth(1).fill("metal");
   await page.getByLabel("Provider").nth(1).selectOption("Bare metal");
   await page.getByRole("button", { name: "Check" }).click();
-  await page.getByText("Needed by this provider").waitFor(WAIT);
+  await page.getByText("Required by this provider").waitFor(WAIT);
   await page.getByLabel("Image").fill("http://images.example/node.iso");
   await page.getByLabel("Format").fill("live-iso");
   await accessible();
@@ -175,11 +175,11 @@ test("create by wizard on two providers: both are in the YAML and in the topolog
   for (const kind of ["MetaCluster", "ByoCluster", "Metal3Cluster", "ByoMachineTemplate", "Metal3MachineTemplate"])
     expect(yaml).toContain(`kind: ${kind}\n`);
   await page.getByRole("button", { name: "Check" }).click();
-  await page.getByText("The server accepts it").waitFor(WAIT);
+  await page.getByText("Accepted by the server").waitFor(WAIT);
   await screenshot(page, "dashboard-create");
   await page.getByRole("button", { name: "Create cluster" }).click();
   await page.waitForURL("**/clusters/edge/rack");
-  await page.getByRole("heading", { name: "All is well" }).waitFor({ timeout: 120_000 });
+  await page.getByRole("heading", { name: "The cluster is healthy" }).waitFor({ timeout: 120_000 });
   const parts = ["MetaCluster rack", "ByoCluster rack", "Metal3Cluster rack", "ByoHost own-9", "BareMetalHost metal-9"];
   for (const part of parts) await page.getByRole("button", { name: new RegExp(`^${part}`) }).waitFor(WAIT);
   await page.getByRole("tab", { name: "YAML" }).click();
@@ -189,7 +189,7 @@ test("create by wizard on two providers: both are in the YAML and in the topolog
     .toContain("kind: MetaCluster");
 });
 
-test("create by wizard: what could not start or would wait is told before it is made, and a cure is seen", async () => {
+test("create by wizard: reports what could not start or would wait before the cluster is created, and shows a cure", async () => {
   const client = await instance.client();
   await client.create({ apiVersion: "v1", kind: "Namespace", metadata: { name: "short" } } as Unstructured);
   // Other steps know the first hosts by their names.
@@ -238,19 +238,19 @@ test("create by wizard: what could not start or would wait is told before it is 
 test("create a worker pool: one count over groups", async () => {
   await page.goto(`${instance.url}/create`);
   await page.getByLabel("Name", { exact: true }).fill("pooled");
-  await page.getByLabel("One count over all groups").check();
-  await page.getByLabel("Machines in all").fill("3");
+  await page.getByLabel("One replica count for all groups").check();
+  await page.getByLabel("Total machines").fill("3");
   await page.getByLabel("At most").fill("2");
-  await page.getByLabel("Cost of one").fill("0.10");
+  await page.getByLabel("Cost per machine").fill("0.10");
   await page.getByRole("button", { name: "Add worker group" }).click();
-  await page.getByLabel("Cost of one").nth(1).fill("0.50");
+  await page.getByLabel("Cost per machine").nth(1).fill("0.50");
   await accessible();
   await page.getByRole("button", { name: "Check" }).click();
-  await page.getByText("The server accepts it").waitFor(WAIT);
+  await page.getByText("Accepted by the server").waitFor(WAIT);
   await screenshot(page, "dashboard-pool");
   await page.getByRole("button", { name: "Create cluster" }).click();
   await page.waitForURL("**/clusters/default/pooled");
-  await page.getByRole("heading", { name: "All is well" }).waitFor({ timeout: 120_000 });
+  await page.getByRole("heading", { name: "The cluster is healthy" }).waitFor({ timeout: 120_000 });
   await page.getByRole("region", { name: "Workers" }).getByText("2/2").waitFor(WAIT);
 });
 
@@ -262,17 +262,17 @@ test("create from a ClusterClass: its variables are a form", async () => {
   await page.getByLabel("Name", { exact: true }).fill("classy");
   await page.getByLabel("Pattern").selectOption("in-memory");
   await page.getByRole("button", { name: "Check" }).click();
-  await page.getByText("Needed by this class").waitFor(WAIT);
+  await page.getByText("Required by this class").waitFor(WAIT);
   await page.getByLabel("bootSeconds").fill("1");
   await page.getByLabel("stage").selectOption("production");
   await accessible();
   await page.getByRole("region", { name: "YAML" }).getByText("classRef").waitFor(WAIT);
   await page.getByRole("button", { name: "Check" }).click();
-  await page.getByText("The server accepts it").waitFor(WAIT);
+  await page.getByText("Accepted by the server").waitFor(WAIT);
   await screenshot(page, "dashboard-class");
   await page.getByRole("button", { name: "Create cluster" }).click();
   await page.waitForURL("**/clusters/default/classy");
-  await page.getByRole("heading", { name: "All is well" }).waitFor({ timeout: 120_000 });
+  await page.getByRole("heading", { name: "The cluster is healthy" }).waitFor({ timeout: 120_000 });
 });
 
 test("break two hosts and see both causes; repair them and the cluster is healthy again", async () => {
@@ -311,7 +311,7 @@ test("break two hosts and see both causes; repair them and the cluster is health
     .getByRole("dialog", { name: new RegExp(`^Repair ${host}`) })
     .getByRole("button", { name: "Repair", exact: true })
     .click();
-  await page.getByRole("heading", { name: "All is well" }).waitFor({ timeout: 180_000 });
+  await page.getByRole("heading", { name: "The cluster is healthy" }).waitFor({ timeout: 180_000 });
 });
 
 test("pause and resume; the kubeconfig is a file", async () => {
@@ -355,7 +355,7 @@ test("hosts, keyboard, help, dark and phone", async () => {
   const wide = await phone.page.evaluate<number>("document.documentElement.scrollWidth - window.innerWidth");
   expect(wide).toBeLessThanOrEqual(0);
   await phone.page.getByRole("link", { name: "demo" }).click();
-  await phone.page.getByRole("heading", { name: "All is well" }).waitFor(WAIT);
+  await phone.page.getByRole("heading", { name: "The cluster is healthy" }).waitFor(WAIT);
   expect(await accessibilityProblems(phone.page)).toEqual([]);
   await screenshot(phone.page, "dashboard-phone");
   await phone.page.context().close();
@@ -375,7 +375,7 @@ test("read-only user: sees all, may change nothing, whatever the page says", asy
   await reader.page.getByLabel("Bearer token").fill(token);
   await reader.page.getByRole("button", { name: "Sign in" }).click();
   await reader.page.getByRole("link", { name: "shop" }).click();
-  await reader.page.getByRole("heading", { name: "All is well" }).waitFor(WAIT);
+  await reader.page.getByRole("heading", { name: "The cluster is healthy" }).waitFor(WAIT);
   await expect.poll(() => reader.page.getByTitle("You may not delete this cluster").count(), WAIT).toBe(1);
   for (const name of ["Delete", "Pause", "Kubeconfig"])
     expect(await reader.page.getByRole("button", { name }).isDisabled()).toBe(true);
@@ -409,7 +409,7 @@ test("restart of the server during use: no reload, no new sign-in", async () => 
 
 test("after the restart the demo's hosts, which are in memory, have joined again", async () => {
   await page.getByRole("link", { name: "demo" }).click();
-  await page.getByRole("heading", { name: "All is well" }).waitFor({ timeout: 120_000 });
+  await page.getByRole("heading", { name: "The cluster is healthy" }).waitFor({ timeout: 120_000 });
   await page.getByRole("region", { name: "Workers" }).getByText("5 of 5").waitFor({ timeout: 120_000 });
   await page.getByRole("link", { name: "Clusters" }).click();
 });
@@ -423,7 +423,7 @@ test("the machines of the wizard's cluster are the same after the restart, and r
   expect(beforeRestart).toHaveLength(2);
   await expect.poll(running, { timeout: 120_000 }).toEqual(beforeRestart);
   await page.goto(`${instance.url}/clusters/edge/rack`);
-  await page.getByRole("heading", { name: "All is well" }).waitFor({ timeout: 120_000 });
+  await page.getByRole("heading", { name: "The cluster is healthy" }).waitFor({ timeout: 120_000 });
   expect(await running(), "none is replaced later").toEqual(beforeRestart);
   await page.getByRole("link", { name: "Clusters" }).click();
 });

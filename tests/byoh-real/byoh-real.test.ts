@@ -16,7 +16,7 @@ import {
   runAgent,
 } from "@capstan/host-agent";
 import { ByoMachine, byohProvider } from "@capstan/infra-byoh";
-import { installKinds, KINDS, serveKinds } from "@capstan/manager";
+import { installKinds, KINDS, PROVIDERS, serveKinds } from "@capstan/manager";
 import {
   Cache,
   Client,
@@ -51,7 +51,7 @@ beforeAll(async () => {
   admin = new Client(transport, { fieldManager: "byoh-real", clock });
   const servedBy = await serveKinds({ listen: { host: "127.0.0.1", port: 0 } }, admin, KINDS, { clock, random });
   ends.unshift(() => servedBy.close());
-  await installKinds(KINDS, admin, clock, servedBy);
+  await installKinds(PROVIDERS, admin, clock, servedBy);
   const cache = new Cache(admin, { clock, random });
   const provider = byohProvider();
   provider.addIndexes(cache);
@@ -120,7 +120,7 @@ test("a line enrols a host once: CSR, strict approval, a certificate of the real
   // Started again with the same line, it stays who it is.
   expect((await identify({ line }, deps, () => undefined)).certPem).toBe(identity.certPem);
   await expect(identify({ line }, { ...deps, stateDir: join(dir, "thief") }, () => undefined)).rejects.toThrow(
-    /used already|does not take the token/,
+    /already used|does not accept the token/,
   );
   const renewed = await requestCertificate(identity, identity, deps);
   expect(renewed.certPem).not.toBe(identity.certPem);
@@ -130,7 +130,7 @@ test("a line enrols a host once: CSR, strict approval, a certificate of the real
   );
 });
 
-test("a host of the same name that is added anew: the certificate of the earlier one can do nothing", async () => {
+test("a host that is added again under the same name: the certificate of the earlier one has no permissions", async () => {
   const enrol = async (stateDir: string) =>
     await identify({ line: await add("again") }, { clock, random, stateDir: join(dir, stateDir) }, () => undefined);
   const earlier = await enrol("earlier");
@@ -141,7 +141,7 @@ test("a host of the same name that is added anew: the certificate of the earlier
   expect(await asHost(reads, later)).toBe("done");
   expect(await asHost(reads, earlier)).toBe("refused");
   await expect(requestCertificate(earlier, earlier, { clock, random, stateDir: join(dir, "earlier") })).rejects.toThrow(
-    "is of an earlier enrolment",
+    "belongs to an earlier enrolment",
   );
 });
 
@@ -196,7 +196,7 @@ test("a machine claims the host, its agent may read the machine's Secret just as
   const machine = await admin.create(
     object(Machine, "m1", {
       clusterName: "c1",
-      version: "v1.34.4",
+      version: "v1.37.1",
       bootstrap: { dataSecretName: "m1" },
       infrastructureRef,
     }),

@@ -15,7 +15,7 @@ afterAll(async () => {
   await plane.stop();
 });
 
-test("the example of a ClusterClass makes clusters, and its variables count", async () => {
+test("creates clusters from the example ClusterClass, and applies its variables", async () => {
   await plane.client.create({
     apiVersion: "cluster.x-k8s.io/v1beta2",
     kind: "Cluster",

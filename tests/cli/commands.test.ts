@@ -2,7 +2,7 @@ import { parseYamlDocuments, type Unstructured } from "@capstan/apimachinery";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { CommandPlane, type CommandResult, withoutChance } from "./plane.ts";
 
-/** Output of every command against one plane; `npx vitest run tests/cli -u` writes the golden files anew. */
+/** Output of every command against one plane; `npx vitest run tests/cli -u` writes the golden files again. */
 let plane: CommandPlane;
 /** Events go after an hour: read before it has passed. */
 let events: CommandResult;
@@ -181,7 +181,7 @@ describe("output", () => {
     await golden(name, { code: result.code, out: clean(result.out), err: clean(result.err) });
   });
 
-  test("get -o json and yaml give what the server has, without who owns which field", async () => {
+  test("get -o json and yaml print the stored object without managedFields", async () => {
     const json = JSON.parse((await plane.run("get cluster c1 -o json")).out) as Unstructured;
     const [yaml] = parseYamlDocuments((await plane.run("get cluster c1 -o yaml")).out);
     expect(json).toEqual(yaml);
@@ -192,7 +192,7 @@ describe("output", () => {
     expect(list.items.every(({ kind, apiVersion }) => kind === "Machine" && apiVersion !== "")).toBe(true);
   });
 
-  test("events are those of the cluster's parts", () => {
+  test("events lists the events of the cluster's parts", () => {
     const { code, out } = events;
     expect(code).toBe(0);
     expect(out).toMatch(/^LAST SEEN +TYPE +REASON +OBJECT +MESSAGE\n/);
@@ -200,19 +200,19 @@ describe("output", () => {
     expect(out).not.toContain("broken");
   });
 
-  test("kubeconfig is one", async () => {
+  test("kubeconfig prints a valid kubeconfig", async () => {
     const { code, out } = await plane.run("kubeconfig c1");
     expect(code).toBe(0);
     expect(parseYamlDocuments(out)).toMatchObject([{ kind: "Config" }]);
   });
 
-  test("options of every command stand before or after its name", async () => {
+  test("accepts global options before or after the command's name", async () => {
     const { out } = await plane.run("--color always describe cluster c1");
     expect(out).toContain("\u001b[32mTrue");
     expect((await plane.run("describe cluster c1 --color always")).out).toBe(out);
   });
 
-  test("colours only where they are wanted", async () => {
+  test("prints colours only when they are enabled", async () => {
     const terminal = { outColors: true, errColors: true, redraw: false, columns: 0 };
     expect((await plane.run("describe cluster c1", { terminal })).out).toContain("\u001b[32mTrue");
     expect((await plane.run("describe cluster c1")).out).not.toContain("\u001b");
@@ -264,7 +264,7 @@ describe("completion", () => {
 });
 
 describe("changes", () => {
-  test("scale waits until the machines are there", async () => {
+  test("scale waits until the machines are available", async () => {
     const result = await plane.run("scale md c1-b --replicas 3");
     expect(result).toMatchObject({ code: 0, out: "machinedeployment/c1-b scaled from 1 to 3\n" });
     expect(result.err).toContain("In the test's API\n");
@@ -273,13 +273,13 @@ describe("changes", () => {
 
   test("pause and resume", async () => {
     expect(await plane.run("pause c1")).toMatchObject({ code: 0, out: "cluster/c1 paused\n" });
-    expect(await plane.run("pause c1")).toMatchObject({ code: 0, out: "cluster/c1 is paused already\n" });
+    expect(await plane.run("pause c1")).toMatchObject({ code: 0, out: "cluster/c1 is already paused\n" });
     expect(await plane.run("resume c1")).toMatchObject({ code: 0, out: "cluster/c1 resumed\n" });
   });
 
-  test("upgrade takes the control plane first, then the workers", async () => {
+  test("upgrade upgrades the control plane first, then the workers", async () => {
     const result = await plane.run("upgrade apply c1 --to v1.35.4");
-    expect(result).toMatchObject({ code: 0, out: "cluster/c1 went to v1.35.4\n" });
+    expect(result).toMatchObject({ code: 0, out: "cluster/c1 is upgraded to v1.35.4\n" });
     const steps = result.err.split("\n").filter((line) => line.endsWith(": v1.35.4"));
     expect(steps).toEqual(["control plane: v1.35.4", "workers c1-a: v1.35.4", "workers c1-b: v1.35.4"]);
   });

@@ -41,13 +41,16 @@ async function isAvailable(): Promise<boolean> {
 }
 
 test("capstan upgrade apply brings the demo to the new version, workers included", async () => {
-  const result = await plane.run("upgrade apply demo --to v1.35.4");
-  expect(result).toMatchObject({ code: 0, out: "cluster/demo went to v1.35.4\n" });
-  expect(result.err).toContain("pool general: v1.35.4\n");
-  expect((await plane.run("upgrade plan demo")).out).toMatch(/^demo +v1\.35\.4 +v1\.35\.4 +- +up to date$/m);
+  expect((await plane.run("upgrade plan demo")).out).toMatch(/^demo +v1\.36\.3 .* v1\.37\.1 +up to date$/m);
+  const result = await plane.run("upgrade apply demo --to v1.37.1");
+  expect(result).toMatchObject({ code: 0, out: "cluster/demo is upgraded to v1.37.1\n" });
+  expect(result.err).toContain("pool general: v1.37.1\n");
+  expect((await plane.run("upgrade plan demo")).out).toMatch(
+    /^demo +v1\.37\.1 +(until|ended) 2027-10-28 +v1\.37\.1 +- +up to date$/m,
+  );
 });
 
-test("capstan retry workerpool ends the cool-down of its members", async () => {
+test("capstan retry workerpool clears the cool-down of its members", async () => {
   const metal = async (): Promise<MachineDeployment | undefined> =>
     await plane.client.get(MachineDeployment, { namespace: "default", name: "general-metal" });
   expect(await plane.run("retry workerpool general")).toMatchObject({
@@ -65,13 +68,13 @@ test("capstan retry workerpool ends the cool-down of its members", async () => {
   expect(before?.spec.replicas).toBe(3);
   expect(await plane.run("retry workerpool general")).toMatchObject({
     code: 0,
-    out: "workerpool/general asks again: metal\n",
+    out: "workerpool/general retries its members: metal\n",
   });
   // Each question and each refusal is a change of the number asked for.
   await until(async () => ((await metal())?.metadata.generation ?? 0) > (before?.metadata.generation ?? 0));
 });
 
-test("capstan retry workerpool names a pool that does not exist", async () => {
+test("capstan retry workerpool reports a pool that does not exist", async () => {
   const result = await plane.run("retry workerpool nothing");
   expect(result.code).not.toBe(0);
   expect(result.err).toContain("workerpool default/nothing not found");

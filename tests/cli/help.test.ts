@@ -1,7 +1,7 @@
 import { COMMANDS, runProgram } from "capstan";
 import { describe, expect, test } from "vitest";
 
-/** Every help text as it is printed: `npx vitest run tests/cli -u` writes them anew. */
+/** Every help text as it is printed: `npx vitest run tests/cli -u` writes them again. */
 async function help(args: string[]): Promise<{ code: number; out: string; err: string }> {
   let out = "";
   let err = "";
@@ -38,7 +38,7 @@ describe("help", () => {
     [["up", "--listen", "nonsense"], "is not an address like", "capstan up --help"],
     [["create", "cluster", "Bad_Name"], "cannot be a cluster's name", "for example bad-name"],
     [["create", "cluster", "x", "--kubernetes-version", "v1.99.0"], "is not supported", "capstan kubernetes list"],
-  ])("%j is refused with a suggestion", async (args, text, next) => {
+  ])("rejects %j with a suggestion", async (args, text, next) => {
     const { code, out, err } = await help(args);
     expect({ code, out }).toEqual({ code: 2, out: "" });
     expect(err).toContain(text);
@@ -46,6 +46,8 @@ describe("help", () => {
   });
 
   test("every command of a group has a heading", () => {
-    for (const group of groups) expect(COMMANDS.find(({ name }) => name === group)).toBeUndefined();
+    // `capstan backup DIR` copies the management plane, `capstan backup create` backs up one cluster.
+    for (const group of groups.filter((word) => word !== "backup"))
+      expect(COMMANDS.find(({ name }) => name === group)).toBeUndefined();
   });
 });

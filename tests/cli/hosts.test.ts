@@ -24,7 +24,7 @@ async function golden(name: string, { code, out, err }: CommandResult): Promise<
   await expect(withoutChance(text)).toMatchFileSnapshot(`golden/commands/${name}.txt`);
 }
 
-test("a cluster of own hosts and bare metal comes up from one command, and shows its hosts", async () => {
+test("creates a cluster of bring-your-own hosts and bare metal with one command, and shows its hosts", async () => {
   const { out } = await plane.run("describe cluster mixed --echo");
   const names = withoutChance(out)
     .split("\n")
@@ -34,7 +34,7 @@ test("a cluster of own hosts and bare metal comes up from one command, and shows
   expect(names).toContain("MachineInfrastructure - Metal3Machine/mixed-metal-xxxxx-yyyyy");
 });
 
-test("a claimed host that enrols anew keeps the right to read the Secrets of its machine", async () => {
+test("a claimed host that enrols again keeps its permission to read the Secrets of its machine", async () => {
   const kind = { group: "rbac.authorization.k8s.io", version: "v1", kind: "Role", plural: "roles", namespaced: true };
   const Role = kindRef<Unstructured>(kind);
   const metadata = { namespace: "default", name: "byoh-host-own-1" };
@@ -45,7 +45,7 @@ test("a claimed host that enrols anew keeps the right to read the Secrets of its
   expect((await plane.client.get(Role, metadata))?.["rules"]).toEqual(rules);
 });
 
-test("a host that dies is named by why and leaves a Warning event, and the cluster is healthy after the repair", async () => {
+test("why names a host that died, a Warning event records it, and the cluster is healthy after the repair", async () => {
   await golden("demo-break-own", await plane.run("demo break own-1"));
   await plane.clock.advance(1000);
   expect((await plane.run("why mixed")).out).toContain("Kubelet stopped posting node status");
@@ -58,7 +58,7 @@ test("a host that dies is named by why and leaves a Warning event, and the clust
   expect((await plane.run("why mixed")).out).toBe("Cluster/mixed is Healthy\n");
 });
 
-test("a bare-metal host whose management controller dies is named by why at once, and the cluster is healthy after the repair", async () => {
+test("why names a bare-metal host whose management controller died at once, and the cluster is healthy after the repair", async () => {
   await golden("demo-break-metal", await plane.run("demo break metal-1"));
   await plane.clock.advance(1000);
   expect((await plane.run("why mixed")).out).toMatch(/BareMetalHost\/metal-1: Ready is False.*\n.*ECONNREFUSED/);
@@ -68,7 +68,7 @@ test("a bare-metal host whose management controller dies is named by why at once
   expect((await plane.run("why mixed")).out).toBe("Cluster/mixed is Healthy\n");
 });
 
-test("a dead host and a broken one are two causes with a cure each, and get and describe show the same state as why", async () => {
+test("a dead and a broken host are two causes with a remedy each, and get and describe show the same state as why", async () => {
   await plane.run("demo break own-1");
   await plane.run("demo break metal-1");
   await plane.clock.advance(600_000);
@@ -86,7 +86,7 @@ test("a dead host and a broken one are two causes with a cure each, and get and 
   expect((await plane.run("why mixed")).out).toBe("Cluster/mixed is Healthy\n");
 });
 
-test("paused is visible in get, describe and why", async () => {
+test("get, describe and why show that a cluster is paused", async () => {
   await plane.run("pause mixed");
   expect((await plane.run("get clusters")).out).toMatch(/^mixed +Paused /m);
   expect((await plane.run("describe cluster mixed")).out).toMatch(
@@ -98,7 +98,7 @@ test("paused is visible in get, describe and why", async () => {
   expect((await plane.run("get clusters")).out).toMatch(/^mixed +Healthy /m);
 });
 
-test("a host that is not simulated is not broken on request", async () => {
+test("demo break refuses a host that is not simulated", async () => {
   await plane.client.create({
     apiVersion: "infrastructure.cluster.x-k8s.io/v1beta2",
     kind: "ByoHost",
@@ -107,7 +107,7 @@ test("a host that is not simulated is not broken on request", async () => {
   expect(await plane.run("demo break real")).toMatchObject({ code: 1, out: "" });
 });
 
-test("a host is enrolled by a line, which does not help elsewhere while the API is on loopback, and is forgotten again", async () => {
+test("host add prints the command that enrols a host and warns when the API listens on loopback only; host remove deletes the host", async () => {
   const added = await plane.run("host add new");
   expect(added).toMatchObject({
     code: 0,

@@ -1,4 +1,4 @@
-import { Cluster, Machine, MachineDeployment } from "@capstan/capi";
+import { Cluster, DEFAULT_VERSION, Machine, MachineDeployment } from "@capstan/capi";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { CommandPlane } from "./plane.ts";
 
@@ -15,7 +15,7 @@ afterAll(async () => {
 const workers = "--workers provider=memory,replicas=2,bootSeconds=10";
 
 describe("an interrupted create", () => {
-  test("leaves with 130, says how to go on, and goes on", async () => {
+  test("exits with 130, says how to continue, and continues", async () => {
     const first = plane.begin(`create cluster c1 --kubernetes-version v1.34.4 ${workers}`);
     await plane.until(() => first.err().includes("MachineDeployment/c1-memory"));
     first.interrupt();
@@ -28,7 +28,7 @@ describe("an interrupted create", () => {
     expect((await plane.client.list(Machine, { namespace: "default" })).items).toHaveLength(2);
   });
 
-  test("finishes what was not written yet", async () => {
+  test("creates the objects that were not written yet", async () => {
     const plan = await plane.run(`create cluster c2 --kubernetes-version v1.34.4 ${workers} --dry-run -o json`);
     // The machine went down after the first object.
     const [cluster] = (JSON.parse(plan.out) as { items: Cluster[] }).items;
@@ -41,7 +41,7 @@ describe("an interrupted create", () => {
     expect(deployments.items.map(({ status }) => status?.availableReplicas)).toEqual([2]);
   });
 
-  test("one that takes too long says what it waits for; its lines of progress fit 80 columns", async () => {
+  test("reports what it is waiting for after a timeout; its lines of progress fit 80 columns", async () => {
     const result = await plane.run(
       "create cluster slow --kubernetes-version v1.34.4 --workers provider=byoh --placement Embedded --wait-for-capacity --timeout 10s",
     );
@@ -56,7 +56,7 @@ describe("an interrupted create", () => {
 });
 
 describe("a deletion", () => {
-  test("asks for the name, and refuses another one", async () => {
+  test("asks for the name, and rejects another one", async () => {
     const asked: string[] = [];
     const ask = (question: string): Promise<string> => {
       asked.push(question);
@@ -69,7 +69,7 @@ describe("a deletion", () => {
     expect(await plane.client.get(Cluster, { namespace: "default", name: "c1" })).toBeDefined();
   });
 
-  test("goes on when interrupted, and ends when nothing is left", async () => {
+  test("continues when interrupted, and exits when nothing is left", async () => {
     // Held up, so that there is something to interrupt.
     const [machine] = (await plane.client.list(Machine, { namespace: "default" })).items;
     await plane.client.patch(
@@ -84,7 +84,7 @@ describe("a deletion", () => {
     expect(await first.ended).toMatchObject({ code: 130, out: "" });
     const second = plane.begin("delete cluster c1");
     await plane.until(() => second.err().includes("left:"));
-    expect(second.err()).toContain("is being deleted already; going on");
+    expect(second.err()).toContain("is already being deleted; continuing");
     await plane.client.patch(
       { kind: Machine, namespace: "default", name: machine?.metadata.name ?? "" },
       {
@@ -98,7 +98,7 @@ describe("a deletion", () => {
     await plane.until(() => ended);
     const result = await second.ended;
     expect(result.code).toBe(0);
-    expect(result.out).toMatch(/^cluster\/c1 is gone after \d+ s\n$/);
+    expect(result.out).toMatch(/^cluster\/c1 is deleted after \d+ s\n$/);
     const left = await plane.run(
       "get machines,secrets,hcp,memoryclusters,kubeadmconfigtemplates -l cluster.x-k8s.io/cluster-name=c1",
     );
@@ -134,7 +134,7 @@ describe("watching", () => {
 });
 
 describe("prompts", () => {
-  test("ask for name, version and workers, and print the same as one line", async () => {
+  test("ask for name, version and workers, and print the equivalent command", async () => {
     const answers = ["Bad Name", "asked", "v1.34.4", "nowhere", "memory", "small", "1", ""];
     const ask = (): Promise<string> => Promise.resolve(answers.shift() ?? "");
     const result = await plane.run("create cluster --no-wait", { interactive: true, ask });
@@ -144,7 +144,7 @@ describe("prompts", () => {
     );
   });
 
-  test("say what stands in the way as soon as it is known, and offer to wait for hosts", async () => {
+  test("report obstacles as soon as they are known, and offer to wait for hosts", async () => {
     const answers = ["waits", "newest", "v1.34.4", "byoh", "own", "2", "", "perhaps", "no"];
     const asked: string[] = [];
     const ask = (question: string): Promise<string> => {
@@ -156,7 +156,7 @@ describe("prompts", () => {
     const result = await plane.run("create cluster --no-wait", told);
     const shortage = "own needs 2 free ByoHosts that match, there are 0; enrol a host: capstan host add NAME\n";
     expect(result.err.split("error: ")[0]).toContain(shortage);
-    expect(result.err).toContain("newest is not a version like v1.34.4\n");
+    expect(result.err).toContain(`newest is not a version like ${DEFAULT_VERSION}\n`);
     expect(result.err).toContain(
       "Kubernetes v1.34.4 is not installed on this machine (no version is); install it first: capstan kubernetes install v1.34.4\n",
     );

@@ -9,7 +9,7 @@ it.each([
   ["why", "demo"],
   ["describe", "cluster", "demo"],
   ["create", "cluster", "demo", "--workers", "provider=memory,replicas=1"],
-])("says that a workload cluster is no management cluster: %s %s", async (...args) => {
+])("reports that a workload cluster is not a management cluster: %s %s", async (...args) => {
   const clock = new VirtualClock();
   const server = await createApiServer({ store: memoryStore(), clock, random: seededRandom(1) });
   let err = "";

@@ -116,7 +116,7 @@ export class CommandPlane {
     for (let i = 0; i < 3000; i++) {
       if (reached()) return;
       await this.clock.advance(200);
-      // Keys are made in threads, in real time: let them finish before virtual time goes on.
+      // Keys are made in threads, in real time: let them finish before virtual time continues.
       await new Promise((resolve) => setTimeout(resolve, 2));
     }
     throw new Error("it never came to pass");

@@ -74,7 +74,7 @@ afterAll(async () => {
   await rm(dir, { recursive: true, force: true });
 });
 
-test("people sign in with tokens of the issuer that the options name", async () => {
+test("users sign in with tokens of the issuer that the options name", async () => {
   const issuedBy = `--oidc-issuer-url ${issuer.url} --oidc-client-id capstan --oidc-ca-file ${join(dir, "issuer.crt")}`;
   const names =
     "--oidc-username-claim email --oidc-username-prefix - --oidc-groups-claim groups --oidc-groups-prefix idp:";
@@ -90,7 +90,7 @@ test("people sign in with tokens of the issuer that the options name", async () 
   expect(await whoIs(dataDir, issuer.token("capstan", { ...claims, exp: 1 }))).toMatchObject({ status: 401 });
 }, 60_000);
 
-test("the guide's command does it", async () => {
+test("the guide's command works", async () => {
   const shell = await Shell.make(MAIN);
   try {
     const reader = new Reader("docs/guides/security.md", "tests/cli/up-oidc.test.ts");
@@ -111,7 +111,7 @@ test("the guide's command does it", async () => {
   }
 }, 60_000);
 
-test("an issuer whose certificate is not trusted is told at the start, and its tokens are refused", async () => {
+test("reports an issuer with an untrusted certificate at the start, and rejects its tokens", async () => {
   const { dataDir, text } = await up("bad", "--oidc-issuer-url", issuer.url, "--oidc-client-id", "capstan");
   await vi.waitFor(() => expect(text()).toMatch(/oidc: authenticator not initialized: .*certificate/), {
     timeout: 10_000,

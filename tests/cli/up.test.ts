@@ -47,7 +47,7 @@ afterAll(async () => {
   await rm(dataDir, { recursive: true, force: true });
 });
 
-test("a second up on the same data explains itself and ends", async () => {
+test("a second up on the same data directory explains the conflict and exits", async () => {
   const { code, text } = await run("up", "--listen", "127.0.0.1:0", "--dashboard", "off");
   expect(code).toBe(1);
   expect(text).toMatch(
@@ -55,14 +55,14 @@ test("a second up on the same data explains itself and ends", async () => {
   );
 });
 
-test("the exported KUBECONFIG chooses the data directory too", async () => {
+test("the exported KUBECONFIG selects the data directory too", async () => {
   const env = { ...process.env, KUBECONFIG: join(dataDir, "kubeconfig") };
   const { ended, text } = startWith(["status"], env);
   expect(await ended).toBe(0);
   expect(text()).toContain(`Data:       ${dataDir}\n`);
 });
 
-test("status tells about the first, commands use it, down ends it", async () => {
+test("status shows the first instance, commands use it, down stops it", async () => {
   expect(await run("status")).toMatchObject({
     code: 0,
     text: expect.stringContaining("Server:     https://127.0.0.1:"),

@@ -8,7 +8,11 @@ import { root } from "../docs/blocks.ts";
 import { type Crd, crdDifferences } from "./compare-crds.ts";
 import { differenceReason, unusedReasons } from "./known-differences.ts";
 
-const FOLDERS = ["config/crd/bases", "bootstrap/kubeadm/config/crd/bases", "controlplane/kubeadm/config/crd/bases"];
+const FOLDERS = [
+  "core/config/crd/bases",
+  "bootstrap/kubeadm/config/crd/bases",
+  "controlplane/kubeadm/config/crd/bases",
+];
 
 /** The CRDs of the Cluster API that tools/cluster-api pins. */
 function upstreamCrds(): Crd[] {

@@ -1,18 +1,6 @@
 /** Lines of `crdDifferences` that are meant, each with the reason. A line that none of them is for fails the comparison. */
 const KNOWN: readonly { line: RegExp; kinds?: RegExp; reason: string }[] = [
   {
-    line: /^v1beta2 \.status(\.(controlPlane|workers))?\.(versions|upgradePlan)(\[\].*)? field: false, ours true$/,
-    reason: "more than upstream says: which versions run, and what an upgrade goes through",
-  },
-  {
-    line: /^v1beta2 \.status\.deletion\.waitForPre\w+HookStartTime field: false, ours true$/,
-    reason: "more than upstream says: since when a deletion waits for a hook",
-  },
-  {
-    line: /^v1beta2 .*\.files\[\]\.contentFormat field: false, ours true$/,
-    reason: "files may be templates that see the version of the control plane",
-  },
-  {
     line: /\.matchExpressions\[\]\.operator enum: nothing, ours \["In","NotIn","Exists","DoesNotExist"\]$/,
     reason: "an operator that there is not is refused at once, not when the selector is used",
   },

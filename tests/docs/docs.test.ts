@@ -34,7 +34,7 @@ describe("pages", () => {
 
   test.each(pages)("commands named in $page exist", ({ text }) => {
     const names = new Set(COMMANDS.flatMap(({ name }) => [name, name.split(" ")[0] ?? ""]));
-    const used = [...text.matchAll(/(?:^|[`(] ?)(?:npx )?capstan ([a-z]+)(?: ([a-z]+))?/gm)];
+    const used = [...text.matchAll(/(?:^|[`(] ?)(?:npx )?capstan ([a-z][a-z-]*)(?: ([a-z][a-z-]*))?/gm)];
     const unknown = used
       .map(([, first = "", second = ""]) => (names.has(`${first} ${second}`) ? `${first} ${second}` : first))
       .filter((name) => !names.has(name));

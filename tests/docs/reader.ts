@@ -4,7 +4,13 @@ import { type Block, codeBlocks, commandsOf, proofOf, root } from "./blocks.ts";
 import type { Shell } from "./shell.ts";
 
 /** Words of the pages that stand for something of the reader's own. Nothing else of a command may be replaced. */
-type Placeholder = "192.168.10.5" | "10.0.0.12" | "~/.ssh/key" | "20261116T030000Z" | "https://login.example.com";
+type Placeholder =
+  | "192.168.10.5"
+  | "10.0.0.12"
+  | "~/.ssh/key"
+  | "20261116T030000Z"
+  | "https://login.example.com"
+  | "demo-x7k2p";
 
 interface Typing {
   /** What the reader puts in the place of the page's words. */
@@ -32,7 +38,7 @@ export class Reader {
     });
   }
 
-  /** The one command of a section that has these words in it, for somebody else to type. */
+  /** The one command of a section that has these words in it, for another program to type. */
   command(section: string, words: string, { own = {}, more }: Typing = {}): string {
     const found = this.#blocks
       .filter((block) => block.section === section)

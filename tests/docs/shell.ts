@@ -13,7 +13,7 @@ export const KUBECTL = [
   "/usr/bin/kubectl",
 ].find((file) => existsSync(file));
 
-/** Runs commands of pages as a person types them: one after the other, in a home of their own, beside the checkout's docs. */
+/** Runs commands of pages as a person types them: one after the other, in a home of their own, next to the checkout's docs. */
 export class Shell {
   readonly dir: string;
   readonly #groups: number[] = [];
@@ -35,7 +35,7 @@ export class Shell {
       await chmod(join(bin, name), 0o755);
     };
     await script("capstan", `"${process.execPath}" "${program}" "$@"`);
-    // In a checkout npx finds the command beside it.
+    // In a checkout npx finds the command next to it.
     await script("npx", '"$@"');
     if (KUBECTL !== undefined) await symlink(KUBECTL, join(bin, "kubectl"));
     const shell = new Shell(dir);
@@ -47,7 +47,7 @@ export class Shell {
     return shell;
   }
 
-  /** Where `capstan up` keeps its data unless it is told otherwise. */
+  /** Where `capstan up` keeps its data by default. */
   get dataDir(): string {
     return join(this.dir, ".local/share/capstan");
   }
@@ -67,7 +67,7 @@ export class Shell {
   async run(page: string, script: string): Promise<{ code: number; output: string; errors: string }> {
     const memory = join(this.dir, `${page.replaceAll("/", "-")}.env`);
     const text = `[ ! -f "${memory}" ] || . "${memory}"\n${script}\nexport -p > "${memory}"\n`;
-    // Files and not pipes: a program that goes on in the background keeps them open.
+    // Files and not pipes: a program that keeps running in the background keeps them open.
     const files = [join(this.dir, "stdout"), join(this.dir, "stderr")] as const;
     const [output, errors] = [await open(files[0], "w"), await open(files[1], "w")];
     try {
@@ -86,7 +86,7 @@ export class Shell {
     }
   }
 
-  /** Ends what goes on in the background and removes everything. */
+  /** Ends what still runs in the background and removes everything. */
   async close(): Promise<void> {
     for (const group of this.#groups)
       try {

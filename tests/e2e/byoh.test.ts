@@ -9,10 +9,10 @@ import { kubernetesBin, mustRun } from "../real-kubernetes/index.ts";
 import { Capstan, CLI } from "./capstan/instance.ts";
 import { eventually, Lab, leftovers, type Node, timed, workerImages } from "./harness/index.ts";
 
-/** Two hosts of one's own without Node: from their enrolment to Ready nodes, through kills, and back to clean, free hosts, twice. */
+/** Two bring-your-own hosts without Node: from their enrolment to Ready nodes, through kills, and back to clean, free hosts, twice. */
 let lab: Lab;
 let shell: Shell;
-/** Types the commands of the page about hosts of one's own. */
+/** Types the commands of the guide for your own hosts. */
 let reader: Reader;
 let capstan: Capstan;
 let one: Node;
@@ -61,17 +61,17 @@ afterAll(async () => {
   await shell?.close();
 });
 
-test("one line enrols a host without Node, once, with rights to its own objects only", async () => {
+test("one command enrols a host without Node, once, with permissions for its own objects only", async () => {
   expect((await one.exec(["which", "node"])).code).not.toBe(0);
   const line = (await capstan.cli("host", "add", "one", "--labels", "rack=1")).trim();
   await one.must(["sh", "-c", `cd /root && ${line}`]);
   await timed("host Ready", () => eventually("a Ready host", async () => (await ready("one")) === "True"));
   expect(await hostJson("one", "{.status.hostinfo.osimage}")).toContain("Debian");
-  expect(await hostJson("one", "{.status.hostinfo.kubeletVersion}")).toMatch(/^v1\.34/);
+  expect(await hostJson("one", "{.status.hostinfo.kubeletVersion}")).toMatch(/^v1\.37/);
   // The token is used up: a copy of the line is worth nothing. One agent per host, too.
   const again = await one.exec(["sh", "-c", `cd /root && ${line.replace("--service", "--state /tmp/thief")}`]);
   expect(again.code).not.toBe(0);
-  expect(again.stderr).toMatch(/used already|does not take the token/);
+  expect(again.stderr).toMatch(/already used|does not accept the token/);
   const second = await one.exec([`/root/${AGENT}`]);
   expect(second.stderr).toContain("another agent runs on this host");
   // What the agent may do, tried with its own certificate.
@@ -126,7 +126,9 @@ async function withStory(name: string, error: unknown): Promise<never> {
 
 /** How often the agent of host one found that it had been interrupted. */
 async function interruptions(): Promise<number> {
-  return (await one.must(["cat", "/var/lib/capstan-host/bootstrap.log"])).split("was restarted half-way").length - 1;
+  return (
+    (await one.must(["cat", "/var/lib/capstan-host/bootstrap.log"])).split("restarted during the bootstrap").length - 1
+  );
 }
 
 async function killAgent(host: Node): Promise<void> {

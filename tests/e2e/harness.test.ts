@@ -86,7 +86,7 @@ test("what an aborted run left is removed, even if its nodes still run, and noth
   await node.must(["true"]);
 });
 
-test("a second lab beside it does not collide, and nothing of either is left behind", async () => {
+test("a second lab next to it does not collide, and nothing of either is left behind", async () => {
   const other = await Lab.open();
   expect(other.gateway).not.toBe(lab.gateway);
   await other.startNode("one");

@@ -22,7 +22,7 @@ let store: ObjectStore | undefined;
 const scratch = mkdtempSync(join(tmpdir(), "capstan-day2-"));
 const config = join(scratch, "kubeconfig");
 
-/** What kube-apiserver is told from the beginning; the policy comes from a Secret. */
+/** The settings of kube-apiserver from the beginning; the policy comes from a Secret. */
 function settings(): object {
   const podSecurity = {
     apiVersion: "pod-security.admission.config.k8s.io/v1",

@@ -38,7 +38,7 @@ export class HostedPlanes {
         apiVersion: "controlplane.cluster.x-k8s.io/v1beta2",
         kind: "HostedControlPlane",
         metadata: { name, namespace: "default" },
-        spec: { version: "v1.34.4", placement: { type: "Process" }, ...spec },
+        spec: { version: "v1.37.1", placement: { type: "Process" }, ...spec },
       },
     ];
     const input = objects.map((object) => JSON.stringify(object)).join("\n---\n");

@@ -57,7 +57,7 @@ test("what is saved is listed, read back byte for byte, and deleted", async () =
   expect(await store().list("default/c1-other")).toHaveLength(1);
 });
 
-test("failures carry the store's own words and never the key", async () => {
+test("failures contain the store's own message and never the key", async () => {
   await expect(store().description("default/c1", "20200101T000000Z")).rejects.toMatchObject({ code: "ENOENT" });
   await expect(store({ bucket: "missing" }).list("default/c1")).rejects.toThrow(/NoSuchBucket/);
   const wrongKey = store({ secretAccessKey: "wrong-secret" }).list("default/c1");

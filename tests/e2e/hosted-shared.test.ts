@@ -26,7 +26,7 @@ const store = (): string => join(planes.capstan.dataDir, "clusters/shared_etcd/m
 const etcdPid = (): number =>
   (JSON.parse(readFileSync(join(store(), "etcd/process.json"), "utf8")) as { pid: number }).pid;
 
-/** Whether a process runs; one that nobody has taken note of since it ended has no command line any more. */
+/** Whether a process is running; a zombie has no command line any more. */
 function runs(pid: number): boolean {
   try {
     return readFileSync(`/proc/${pid}/cmdline`, "utf8") !== "";
@@ -146,7 +146,7 @@ test("who has more than it may can only read, and writes again when it may have 
   await kubectl("one", "create", "configmap", "one-more");
 });
 
-test("Ctrl-C ends all of it, and the next start brings it back", async () => {
+test("Ctrl-C stops all of it, and the next start restores it", async () => {
   const pids = [planes.pid("one", "kube-apiserver"), planes.pid("two", "kube-apiserver"), etcdPid()];
   await timed("ended", () => planes.capstan.interrupt());
   expect(pids.filter(runs)).toEqual([]);
@@ -155,7 +155,7 @@ test("Ctrl-C ends all of it, and the next start brings it back", async () => {
   await kubectl("two", "get", "configmap", "kept");
 });
 
-test("a new manager goes on with what runs; deleted, one's data is gone, and with the last one etcd", async () => {
+test("a new manager adopts what is running; deletion removes a control plane's data, and etcd with the last one", async () => {
   const before = etcdPid();
   await planes.capstan.kill();
   await planes.capstan.up();

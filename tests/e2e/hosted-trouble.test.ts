@@ -48,7 +48,7 @@ test("an argument that no kube-apiserver knows: its own last line, with growing 
   await remove("flag");
 });
 
-test("a port that somebody else has is named; freed, the control plane comes up by itself", async () => {
+test("names a port that another program uses; once it is free, the control plane starts by itself", async () => {
   const [port = 0] = await freePorts(1);
   const other = createServer();
   await new Promise<void>((resolve) => {
@@ -67,12 +67,12 @@ test("a port that somebody else has is named; freed, the control plane comes up 
 test("an address that is not this machine's, and programs that are not there", async () => {
   await create("address", { controlPlaneEndpoint: { host: "192.0.2.1", port: 6443 } });
   await told("address", "Available", /^False AddressNotUsable .*192\.0\.2\.1/);
-  await create("missing", { version: "v1.34.99" });
-  await told("missing", "Available", /^False BinariesMissing .*run: capstan kubernetes install v1\.34\.99/);
+  await create("missing", { version: "v1.37.99" });
+  await told("missing", "Available", /^False BinariesMissing .*run: capstan kubernetes install v1\.37\.99/);
   await Promise.all([remove("address"), remove("missing")]);
 });
 
-test("a disk that is full: the component's own words, no loop without pause; with room again it comes up by itself", async () => {
+test("a full disk: reports the component's own message, restarts with back-off; with space again it starts by itself", async () => {
   const disk = folder("full");
   mkdirSync(disk, { recursive: true });
   // etcd wants 64 MB for its log before it begins.
@@ -84,7 +84,7 @@ test("a disk that is full: the component's own words, no loop without pause; wit
       readFileSync(join(disk, "etcd/etcd.log"), "utf8").split('"msg":"failed to create WAL"').length;
     const before = await restarts();
     await new Promise((resolve) => setTimeout(resolve, 5000));
-    // Pauses begin anew once, when etcd has made its folder; without any there would be dozens.
+    // The back-off is reset once, when etcd has created its folder; without a back-off there would be dozens.
     expect((await restarts()) - before, "pauses grow").toBeLessThan(10);
     await run("mount", ["-o", "remount,size=512m", disk]);
     await told("full", "Available", /^True/);
@@ -116,7 +116,7 @@ test("data of an earlier control plane of that name is neither used nor thrown a
   await remove("left");
 });
 
-test("with two kube-apiservers and three members of etcd one of each can be killed and the API goes on", async () => {
+test("with two kube-apiservers and three members of etcd one of each can be killed and the API keeps serving", async () => {
   await create("ha", { replicas: 2, etcd: { replicas: 3 } });
   await told("ha", "Available", /^True/);
   await eventually("two replicas", async () => {
@@ -139,11 +139,11 @@ test("with two kube-apiservers and three members of etcd one of each can be kill
   await told("ha", "EtcdClusterHealthy", /^True/);
 });
 
-/** What every kube-apiserver tells everybody, for load balancers and probes (`system:public-info-viewer`). */
+/** What every kube-apiserver serves without authentication, for load balancers and probes (`system:public-info-viewer`). */
 const FOR_EVERYBODY = ["/healthz", "/livez", "/readyz", "/version", "/version/"];
 
 test("anonymous may read cluster-info, how the API is, and nothing else of all there is", async () => {
-  // One of the two was killed just before, and knows no rights for some tenths of a second.
+  // One of the two was killed just before, and knows no permissions for some tenths of a second.
   const info = "/api/v1/namespaces/kube-public/configmaps/cluster-info";
   await eventually("cluster-info", async () => (await anonymous("ha", info)) === 200);
   const config = join(capstan.dataDir, "ha.kubeconfig");
@@ -314,7 +314,7 @@ test("a neighbour's keys do not open a tenant's etcd", async () => {
   expect(await planes.etcdctl("ha", ["get", "/", "--prefix", "--keys-only", "--limit=1"]), "its own do").not.toBe("");
 });
 
-test("a neighbour's administrator and service accounts are nobody to a tenant: no Secret is read", async () => {
+test("a neighbour's administrator and service accounts are unknown to a tenant: no Secret is read", async () => {
   const secrets = "/api/v1/namespaces/kube-system/secrets";
   const file = join(capstan.dataDir, "neighbour.kubeconfig");
   writeFileSync(file, await planes.kubeconfig("neighbour"), { mode: 0o600 });
@@ -345,11 +345,11 @@ async function servingEtcd(): Promise<string> {
   return /etcd Version: (\d+\.\d+)/.exec(stdout)?.[1] ?? stdout;
 }
 
-/** A version with etcd 3.5, as Kubernetes before 1.34 has it. */
-const FORMER = "v1.34.3";
+/** A version with etcd 3.6, as Kubernetes before 1.37 has it. */
+const FORMER = "v1.37.0";
 
-test("an argument that etcd does not know never reaches the member that serves, and etcd's own line is told", async () => {
-  installed(FORMER, (path) => symlinkSync(join(kubernetesBin(), "etcd-v3.5"), path));
+test("an argument that etcd does not know never reaches the serving member, and etcd's own line is reported", async () => {
+  installed(FORMER, (path) => symlinkSync(join(kubernetesBin(), "etcd-v3.6"), path));
   await create("etcd", { version: FORMER });
   await told("etcd", "Available", /^True/);
   const before = pid("etcd", "etcd");
@@ -362,7 +362,7 @@ test("an argument that etcd does not know never reaches the member that serves, 
   await told(
     "etcd",
     "UpToDate",
-    /^False InvalidArgument spec\.etcd\.extraArgs: --data-dir .*; what runs goes on serving/,
+    /^False InvalidArgument spec\.etcd\.extraArgs: --data-dir .*; the running configuration keeps serving/,
   );
   await told("etcd", "Available", /^True/);
   await planes.patch("etcd", { spec: { etcd: { extraArgs: [{ name: "max-request-bytes", value: "2097152" }] } } });
@@ -370,10 +370,10 @@ test("an argument that etcd does not know never reaches the member that serves, 
   expect(readFileSync(`/proc/${pid("etcd", "etcd")}/cmdline`, "utf8")).toContain("--max-request-bytes=2097152");
 });
 
-test("an etcd of another version that spoils the data and ends: the old one serves the old data again", async () => {
-  const version = "v1.34.98";
+test("an etcd of another version that corrupts the data and exits: the old one serves the old data again", async () => {
+  const version = "v1.37.98";
   const [port = 0] = await freePorts(1, "127.0.0.1");
-  // Starts where there is no data, as on trial; elsewhere it leads for a moment, unseen, which makes the data unreadable for etcd 3.5.
+  // Starts where there is no data, as on trial; elsewhere it leads for a moment, unseen, which makes the data unreadable for etcd 3.6.
   const script = `#!/bin/sh
 case "$*" in *--version*) echo "etcd Version: 3.99.0"; exit 0;; esac
 if [ -d data/member ] && [ ! -e data/tried ]; then
@@ -394,17 +394,17 @@ touch data/tried; exec "\${0%/*}/real-etcd" "$@"
   await told(
     "etcd",
     "UpToDate",
-    /^False UpgradeFailed etcd of v1\.34\.98 does not become ready: .*cannot read this data; v1\.34\.3 goes on/,
+    /^False UpgradeFailed etcd of v1\.37\.98 does not become ready: .*cannot read this data; v1\.37\.0 keeps serving/,
   );
   await told("etcd", "Available", /^True/);
   expect(await planes.kubectl(config, "get", "configmap", "mine", "-o", "jsonpath={.data.a}")).toBe("b");
-  expect(await servingEtcd()).toBe("3.5");
+  expect(await servingEtcd()).toBe("3.6");
 });
 
-test("with the next version etcd 3.5 becomes 3.6 and keeps its data", async () => {
-  await planes.patch("etcd", { spec: { version: "v1.34.4" } });
+test("with the next version etcd 3.6 becomes 3.7 and keeps its data", async () => {
+  await planes.patch("etcd", { spec: { version: "v1.37.1" } });
   await told("etcd", "UpToDate", /^True/);
-  expect(await servingEtcd()).toBe("3.6");
+  expect(await servingEtcd()).toBe("3.7");
   const config = join(capstan.dataDir, "etcd.kubeconfig");
   expect(await planes.kubectl(config, "get", "configmap", "mine", "-o", "jsonpath={.data.a}")).toBe("b");
   await remove("etcd");

@@ -110,7 +110,8 @@ export class HostedWorld {
     const { capstan } = this;
     const manifest = readFileSync(file("hosted-host.yaml"), "utf8")
       .replaceAll("NAME", name)
-      .replaceAll("demo", this.cluster);
+      .replaceAll("demo", this.cluster)
+      .replaceAll("VERSION", await this.hcp("{.spec.version}"));
     await capstan.kubectlWithInput(manifest, "apply", "-f", "-");
     const uid = await capstan.kubectl("get", "machine", name, "-o", "jsonpath={.metadata.uid}");
     const config = {
@@ -137,7 +138,7 @@ export class HostedWorld {
     return Buffer.from(data, "base64").toString("utf8");
   }
 
-  /** Carries user data to a host, and tells the management cluster what an infrastructure provider would. */
+  /** Carries user data to a host, and reports to the management cluster what an infrastructure provider would. */
   async join(node: Node): Promise<string> {
     const output = await applyUserData(node, await this.userData(node.name));
     await this.provisioned(node.name);
@@ -162,12 +163,12 @@ export class HostedWorld {
     return Buffer.from(data, "base64").toString("utf8");
   }
 
-  /** Asks the API again and again until told to stop; gives back what failed. */
+  /** Polls the API until stopped; returns what failed. */
   askApi(): () => Promise<Asked> {
     return askAgainAndAgain(this.server());
   }
 
-  /** Asks the web Service from inside a host until told to stop; gives back how often it did not answer. */
+  /** Polls the web Service from inside a host until stopped; returns how often it did not answer. */
   askWeb(node: Node): () => Promise<{ asked: number; failed: number }> {
     const name = `/tmp/ask-${createHash("sha256").update(this.lab.id).digest("hex").slice(0, 6)}`;
     const script = [

@@ -4,7 +4,13 @@ import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { Reader } from "../docs/reader.ts";
 import { Shell } from "../docs/shell.ts";
-import { freePorts, kubernetesBin, mustRun } from "../real-kubernetes/index.ts";
+import {
+  defaultKubernetesVersion,
+  freePorts,
+  kubernetesBin,
+  mustRun,
+  previousKubernetesVersion,
+} from "../real-kubernetes/index.ts";
 import { askAgainAndAgain, statusOf } from "./ask.ts";
 import { Capstan, CLI } from "./capstan/instance.ts";
 import { eventually, Lab, leftovers, type Node, timed, workerImages } from "./harness/index.ts";
@@ -22,21 +28,22 @@ let booted: Promise<unknown>;
 let firewall: string;
 
 const file = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
-/** Two starts on a shared port, each anew while its first call to itself is lost: some 10 s, on a busy machine more. */
+/** Two starts on a shared port, each restarted while its first call to itself is lost: some 10 s, more on a busy machine. */
 const ROLLED_OUT = { timeout: 90_000 };
 const COMPONENTS = ["etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler"];
-/** The next minor version, built by run.mjs. */
-const NEXT = "v1.35.4";
+const NEXT = defaultKubernetesVersion;
+/** The minor version before it, with which the page begins. */
+const bin = kubernetesBin(previousKubernetesVersion);
 
 const iptables = (): Promise<string> => mustRun("sh", ["-c", "iptables-save 2>/dev/null | grep ^-A || true"]);
 
 beforeAll(async () => {
   firewall = await iptables();
-  lab = await Lab.open();
+  lab = await Lab.open({ bin });
   nodes = ["n1", "n2"].map((name) => lab.addNode(name));
   shell = await Shell.make(CLI);
   reader = new Reader("docs/hosted-control-planes.md", "tests/e2e/hosted.test.ts", shell);
-  await reader.type("Hosted control planes", "capstan kubernetes install", { more: `--from ${kubernetesBin()}` });
+  await reader.type("Hosted control planes", "capstan kubernetes install", { more: `--from ${bin}` });
   const [port] = await freePorts(1, "127.0.0.1");
   const typing = { own: { "192.168.10.5": lab.gateway }, more: `--listen 127.0.0.1:${port}` };
   const command = reader.command("Hosted control planes", "capstan up", typing);
@@ -161,24 +168,24 @@ test("scaled to zero it costs nothing, scaled back its data is there and nodes c
 });
 
 test("an upgrade whose kube-apiserver does not start leaves the old one serving and says why", async () => {
-  const broken = join(capstan.dataDir, "kubernetes/v1.34.6-broken/bin");
+  const broken = join(capstan.dataDir, "kubernetes/v1.36.99-broken/bin");
   mkdirSync(broken, { recursive: true });
-  for (const name of readdirSync(kubernetesBin()).filter((each) => each.startsWith("etcd")))
-    cpSync(join(kubernetesBin(), name), join(broken, name));
+  for (const name of readdirSync(bin).filter((each) => each.startsWith("etcd")))
+    cpSync(join(bin, name), join(broken, name));
   for (const name of COMPONENTS.slice(1)) {
     writeFileSync(join(broken, name), "#!/bin/sh\necho 'Error: this build is broken' >&2\nexit 1\n");
     chmodSync(join(broken, name), 0o755);
   }
   const before = world.pids();
   const stop = world.askApi();
-  await world.patch({ spec: { version: "v1.34.6-broken" } });
+  await world.patch({ spec: { version: "v1.36.99-broken" } });
   await timed("refused", () =>
     eventually("UpgradeFailed", async () => (await world.condition("UpToDate")).startsWith("False UpgradeFailed")),
   );
   expect(await world.condition("UpToDate")).toContain("Error: this build is broken");
   expect(await world.condition("Available")).toMatch(/^True/);
   expect(world.pids()).toEqual(before);
-  await world.patch({ spec: { version: "v1.34.4" } });
+  await world.patch({ spec: { version: previousKubernetesVersion } });
   await eventually("UpToDate", async () => (await world.condition("UpToDate")).startsWith("True"));
   expect((await stop()).failures).toEqual([]);
 });
@@ -186,8 +193,8 @@ test("an upgrade whose kube-apiserver does not start leaves the old one serving 
 test("the control plane is upgraded while API and pods answer", async () => {
   // What nodes run comes with the version: its images stand for the new ones, since nothing is pulled here.
   const images = [
-    ["kube-proxy:v1.34.4", `kube-proxy:${NEXT}`],
-    ["coredns/coredns:v1.12.1", "coredns/coredns:v1.13.1"],
+    [`kube-proxy:${previousKubernetesVersion}`, `kube-proxy:${NEXT}`],
+    ["coredns/coredns:v1.14.2", "coredns/coredns:v1.14.6"],
   ];
   for (const node of nodes)
     for (const [old, next] of images)
@@ -205,7 +212,7 @@ test("the control plane is upgraded while API and pods answer", async () => {
   await world.available();
   expect(await reader.type("Upgrade", "kubectl get")).toContain(NEXT);
   // A kube-apiserver listens before it accepts: connections that the kernel gives to it wait until it has started. Then it knows no
-  // rights for some tenths of a second, and one that stops resets connections that it has not accepted yet. Clients try again: what
+  // permissions for some tenths of a second, and one that stops resets connections that it has not accepted yet. Clients try again: what
   // counts is that none has to for longer than a start.
   expect((await stopApi()).longestOutageMs).toBeLessThan(15_000);
   const web = await stopWeb();
@@ -272,7 +279,7 @@ test("the CA is rotated in three steps with nodes that follow in place; pods ans
   expect(world.ca().match(/BEGIN/g)).toHaveLength(1);
   expect(bundle).toContain(world.ca().trim());
   await logs();
-  // A kube-apiserver that begins to listen knows no rights for some tenths of a second: 403, and never a certificate.
+  // A kube-apiserver that begins to listen knows no permissions for some tenths of a second: 403, and never a certificate.
   const refused = (await stopApi()).failures.filter((failure) => /certificate|signed|verify/i.test(failure));
   expect(refused, "who trusts the bundle").toEqual([]);
   const web = await stopWeb();

@@ -216,7 +216,7 @@ test("two hosts are enrolled with one command each, and one BareMetalHost is reg
     clean.set(host, await stateOfHost(host));
   }
   expect(await field("bmh metal-1", "{.status.hardware.nics[0].mac}")).toBe(SYSTEM.mac);
-  // The token is good for one request: the agent that was killed went on with the one it had made.
+  // The token is valid for one request: the killed agent continued with the one it had created.
   const requests = (await field("csr", "{.items[*].metadata.name}")).split(" ");
   expect(requests.filter((name) => name.startsWith("byoh-default-own-2-"))).toHaveLength(1);
 });
@@ -234,7 +234,7 @@ test("one file leads to nodes of two providers, joined by real kubeadm, and a Se
     const own = async (): Promise<void> => {
       await killAt("claim", claimed("own-1"), one, "manager");
       await killAt("bootstrap", inHost(one, "[ -e /run/kubeadm/kubeadm-join-config.yaml ]"), one);
-      await inHost(one, "grep -q 'was restarted half-way' /var/lib/capstan-host/bootstrap.log");
+      await inHost(one, "grep -q 'restarted during the bootstrap' /var/lib/capstan-host/bootstrap.log");
       await killAt("join", runs(one, "kubeadm join"), one, "manager");
     };
     const metal = (): Promise<void> => killAt("provisioning", bareMetalIs("provisioning", "provisioned"), "manager");

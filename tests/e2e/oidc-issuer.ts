@@ -6,7 +6,7 @@ import { createCertificateAuthority, issueCertificate } from "@capstan/pki";
 
 const DAY_MS = 24 * 3600_000;
 
-/** Somebody who tells a kube-apiserver who people are: OpenID discovery, one key, and tokens signed with it. */
+/** An OpenID Connect issuer: discovery, one key, and tokens signed with it. */
 export interface OidcIssuer {
   readonly url: string;
   readonly caPem: string;

@@ -36,7 +36,7 @@ const world: PlacementWorld = {
   clock: systemClock,
   spec: {},
   again: async () => {
-    // What kill -9 of a manager comes to: nobody watches until the next one adopts.
+    // The effect of kill -9 on a manager: no supervisor until the next one adopts.
     workloads.release();
     workloads = new ProcessWorkloads({ root, clock: systemClock });
     await workloads.adoptAll();
@@ -52,7 +52,7 @@ const world: PlacementWorld = {
   close: () => Promise.resolve(),
 };
 
-/** `process NAME PID` of what runs, `folder` when there is one without. */
+/** `process NAME PID` of running processes, `folder` for a folder without one. */
 function processes(folder: string): string[] {
   if (!existsSync(folder)) return [];
   const running = readdirSync(folder).flatMap((name) => {

@@ -64,7 +64,7 @@ afterAll(async () => {
   rmSync(dir, { recursive: true, force: true });
 });
 
-/** A bootable image made by somebody else's program. */
+/** A bootable image made by an external program. */
 async function makeLiveIso(): Promise<Buffer> {
   const root = join(dir, "live");
   mkdirSync(join(root, "boot"), { recursive: true });
@@ -138,7 +138,7 @@ test("says what is wrong: certificate, credentials, address, port; and never the
     ],
     [
       { address: "redfish-virtualmedia://127.0.0.1:1/redfish/v1/Systems/1" },
-      /ECONNREFUSED.*is the management controller on/,
+      /ECONNREFUSED.*check that the management controller is powered on/,
       "unreachable",
     ],
     [
@@ -183,7 +183,7 @@ test("powers on and off and waits until it is so", async () => {
   expect(state?.power_state).toBe("Off");
 });
 
-test("an image with a wrong checksum is not booted; one with a right one is, with its config drive beside it", async () => {
+test("an image with a wrong checksum is not booted; one with the right one is, with its config drive on a second one", async () => {
   const wrong = await until("checked", () =>
     driver.provision(host(), request({ checksum: "0".repeat(64) }), signal),
   ).catch(String);

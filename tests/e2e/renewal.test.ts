@@ -44,7 +44,7 @@ const file = (...path: string[]): string => readFileSync(join(root, OWNER, ...pa
 const kubectl = (...args: string[]): Promise<string> =>
   mustRun(join(kubernetesBin(), "kubectl"), ["--kubeconfig", kubeconfig, ...args]);
 
-/** When the certificate that is served on a port ends. */
+/** When the certificate that is served on a port expires. */
 const servedUntil = async (port: number, keys: { cert: string; key: string }): Promise<number> =>
   Date.parse((await servedCertificate("127.0.0.1", port, keys)).valid_to);
 

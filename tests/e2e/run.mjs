@@ -28,15 +28,12 @@ if (process.getuid?.() !== 0) {
 
 const build = join(root, "tools/kubernetes/build.mjs");
 stage("kubernetes programs", process.execPath, [build]);
-// Something to upgrade to: the next minor version, of which nodes need nothing yet.
-if (wanted.length === 0 || wanted.includes("hosted"))
-  stage("the next version of the control plane", process.execPath, [
-    build,
-    "--version",
-    "v1.35.4",
-    "--only",
-    "etcd,etcdctl,etcdutl,kube-apiserver,kube-controller-manager,kube-scheduler",
-  ]);
+// What upgrades start from.
+if (wanted.length === 0 || wanted.some((name) => ["hosted", "kcp-rollout"].includes(name)))
+  stage("the minor version before", process.execPath, [build, "--version", "v1.36"]);
+// Upstream's mover.
+if (wanted.length === 0 || wanted.includes("kcp-mixed"))
+  stage("clusterctl", process.execPath, [join(root, "tools/cluster-api/build.mjs"), "--only", "clusterctl"]);
 stage(`e2e ${wanted.join(" ") || "all"}`, process.execPath, [
   join(root, "node_modules/vitest/vitest.mjs"),
   "run",

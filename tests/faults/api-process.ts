@@ -8,7 +8,7 @@ const SERVER = new URL("./api-server.js", import.meta.url).pathname;
 
 const STREAMS = 200;
 
-/** What a server process says about itself. */
+/** How to reach a server process. */
 interface Endpoint {
   port: number;
   stallsPort: number;
@@ -56,7 +56,7 @@ export class ApiProcess {
     });
   }
 
-  /** The longest the server's event loop stood still since the last call, in milliseconds. */
+  /** The longest stall of the server's event loop since the last call, in milliseconds. */
   async longestStall(): Promise<number> {
     return (await this.#stalls("/reset")).clockMs;
   }
@@ -128,7 +128,7 @@ export class ApiProcess {
     });
   }
 
-  /** Opens many watches over a few HTTP/2 connections; resolves when all are accepted, with what ends them. */
+  /** Opens many watches over a few HTTP/2 connections; resolves when all are accepted, with a function that closes them. */
   async watchMany(path: string, count: number): Promise<() => void> {
     const sessions: ClientHttp2Session[] = [];
     const accepted: Promise<void>[] = [];

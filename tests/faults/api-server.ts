@@ -1,6 +1,6 @@
 /**
- * The HTTPS server on a data directory: `node api-server.js DIRECTORY PORT HISTORY`. Prints READY with how to reach it. A second port tells
- * how long the event loop stood still at most, in milliseconds: by the clock since the last /reset,
+ * The HTTPS server on a data directory: `node api-server.js DIRECTORY PORT HISTORY`. Prints READY with how to reach it. A second port reports
+ * the longest stall of the event loop, in milliseconds: by the clock since the last /reset,
  * or also in processor time between /start and /stop.
  */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";

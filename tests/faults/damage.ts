@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { type Random, randomInt } from "@capstan/apimachinery";
 import { openLmdbStore, StoreError } from "@capstan/apiserver";
 
-/** Damages copies of a data directory in random places: each must give a clear error and stay as it is, or be read unharmed. */
+/** Damages copies of a data directory in random places: each must fail with a clear error and stay unchanged, or be read correctly. */
 export async function damageRounds(source: string, scratch: string, rounds: number, random: Random): Promise<number> {
   const whole = readFileSync(join(source, "db-1", "data.mdb"));
   const expected = await contents(source);

@@ -1,11 +1,11 @@
 import type { ApiProcess } from "./api-process.ts";
 
-/** A client that watches, loses its server and goes on where it was. */
+/** A client that watches, loses its server and resumes. */
 export class Follower {
   readonly #path: string;
   /** Revisions it was shown, with the object's name. */
   readonly seen = new Map<number, string>();
-  /** How often it was told that its revision is too old. */
+  /** How often the server rejected its revision as too old. */
   expired = 0;
   #revision = 0;
   /** Revisions up to here may be missing: the server said so. */
@@ -20,7 +20,7 @@ export class Follower {
     this.#forgiven = revision;
   }
 
-  /** Watches until the stream ends, or until revision `end` was shown. */
+  /** Watches until the stream closes, or until revision `end` was sent. */
   async follow(api: ApiProcess, end?: number): Promise<void> {
     do {
       const query = `watch=true&allowWatchBookmarks=true&timeoutSeconds=${end === undefined ? 60 : 2}&resourceVersion=${this.#revision}`;
@@ -28,7 +28,7 @@ export class Follower {
     } while (end !== undefined && this.#revision < end);
   }
 
-  /** Every acknowledged write was shown once, and in order. */
+  /** Checks that every acknowledged write was sent once, and in order. */
   check(acknowledged: ReadonlyMap<number, string>): void {
     for (const [revision, name] of acknowledged) {
       if (revision <= this.#forgiven) continue;
@@ -38,7 +38,7 @@ export class Follower {
   }
 
   #take(line: string): void {
-    // What a killed server left behind of its last line is no event.
+    // A partial last line of a killed server is not an event.
     let event: { type: string; object: { code?: number; metadata: { name: string; resourceVersion: string } } };
     try {
       event = JSON.parse(line) as typeof event;

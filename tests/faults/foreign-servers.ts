@@ -1,7 +1,7 @@
 import { createServer, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** Servers that do what no good one does; each names what it is asked by the first part of the path. */
+/** Misbehaving servers; the first segment of the path selects the behaviour. */
 export class HostileServer {
   readonly #server: Server;
   /** Requests so far, and megabytes that were taken. */
@@ -31,7 +31,7 @@ export class HostileServer {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }
 
-  /** Sends for as long as somebody takes it. */
+  /** Sends for as long as the client reads. */
   async endless(response: ServerResponse, piece = Buffer.alloc(1024 * 1024, "x")): Promise<void> {
     while (!response.destroyed) {
       this.megabytes += piece.length / 1024 / 1024;

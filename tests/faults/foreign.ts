@@ -20,7 +20,7 @@ interface ForeignCase {
   run(): Promise<unknown>;
 }
 
-/** What the documents of others did to the event loop and to the memory. */
+/** The effect of untrusted documents on the event loop and on the memory. */
 export interface ForeignOutcome {
   readonly cases: number;
   readonly longest: Stall;
@@ -33,7 +33,7 @@ const gate = openDialGate();
 const Node = kindRef({ group: "", version: "v1", kind: "Node", plural: "nodes", namespaced: false });
 
 /**
- * Reads documents that were made to harm: listings, answers, kubeconfigs and templates. None may hold the event loop up, fill the memory,
+ * Reads malicious documents: listings, responses, kubeconfigs and templates. None may block the event loop, fill the memory,
  * or be read without end.
  */
 export async function foreignRounds(): Promise<ForeignOutcome> {
@@ -57,7 +57,7 @@ export async function foreignRounds(): Promise<ForeignOutcome> {
         if (process.env["FAULTS_VERBOSE"] !== undefined) console.log(`    ${one.name}: ${end.slice(0, 100)}`);
         megabytes = Math.max(megabytes, (process.memoryUsage().rss - before) / 1024 / 1024);
       }
-      // A busy machine or its garbage collector is slow once, a bad document always.
+      // A busy machine or its garbage collector is slow once, a malicious document always.
       const cpuMs = Math.min(...stalls.map((stall) => stall.cpuMs));
       const heldMs = Math.min(...stalls.map((stall) => stall.heldMs));
       if (cpuMs > LIMIT_CPU_MS * slow || (heldMs > LIMIT_HELD_MS * slow && !isBusy()))
@@ -100,7 +100,7 @@ function kubeconfigs(): ForeignCase[] {
   const line = "- {a: [b, {c: d}], e: &x [f, g], h: *x}\n";
   return [
     { name: "kubeconfig: long", run: () => kubeconfigFromText(line.repeat(1_000), { clock, gate }) },
-    { name: "kubeconfig: vast", run: () => kubeconfigFromText(line.repeat(100_000), { clock, gate }) },
+    { name: "kubeconfig: huge", run: () => kubeconfigFromText(line.repeat(100_000), { clock, gate }) },
     { name: "kubeconfig: deep", run: () => kubeconfigFromText("[".repeat(100_000), { clock, gate }) },
   ];
 }

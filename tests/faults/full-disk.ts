@@ -8,7 +8,7 @@ const OBJECTS = 400;
 
 /**
  * A server on a small disk of its own that another program fills: writes fail with the reason, reads and deletions keep working,
- * readiness says why, restarts serve reads, and writes continue once there is space. Needs root for the disk; tells so otherwise.
+ * readiness says why, restarts serve reads, and writes continue once there is space. Needs root for the disk; reports that otherwise.
  */
 export async function fullDiskServer(root: string): Promise<string> {
   const disk = join(root, "disk");
@@ -39,7 +39,7 @@ async function onDisk(disk: string): Promise<string> {
     await expectStatus(api, "GET", `${MAPS}/m1`, 200);
     for (let i = 1; i < OBJECTS / 2; i++) await expectStatus(api, "DELETE", `${MAPS}/m${i}`, 200);
     for (let restart = 0; restart < 3; restart++) {
-      // The other program does not stop: it fills what was released too.
+      // The other program continues: it fills the released space, too.
       fill(filler);
       await api.kill("SIGKILL");
       api = await ApiProcess.start(data);

@@ -6,17 +6,17 @@ import { writeForever } from "./kill-server.ts";
 const PATH = "/api/v1/namespaces/default/configmaps";
 const WRITERS = 6;
 const INFORMERS = 4;
-/** So little that whoever sleeps for a while has to list again. */
+/** A history so short that a sleeping client has to list again. */
 const HISTORY = 50;
 
-/** What came of it. */
+/** The result of the rounds. */
 export interface InformerSummary {
   readonly acknowledged: number;
   readonly cuts: number;
   readonly expired: number;
 }
 
-/** Informers whose connections are cut, whose server restarts and whose revisions expire end with what is there, and missed nothing. */
+/** Informers whose connections are cut, whose server restarts and whose revisions expire end with the stored objects, and miss nothing. */
 export async function informerRounds(directory: string, restarts: number, random: Random): Promise<InformerSummary> {
   let api = await ApiProcess.start(directory, 0, HISTORY);
   const acknowledged = new Map<number, string>();
@@ -32,7 +32,7 @@ export async function informerRounds(directory: string, restarts: number, random
         await informer.turn(current, cut.signal);
         clearTimeout(timer);
         cuts++;
-        // One of them sleeps until its revision is gone.
+        // One of them sleeps until its revision is compacted.
         const enough = acknowledged.size + (i === 0 ? 3 * HISTORY : 0);
         while (!stop.now && acknowledged.size < enough) await pause(5);
       }
@@ -58,7 +58,7 @@ export async function informerRounds(directory: string, restarts: number, random
   return { acknowledged: acknowledged.size, cuts, expired };
 }
 
-/** A last write, which all must come to see; then every copy must be what a list shows. */
+/** A last write, which all must see; then every copy must equal a list. */
 async function settle(
   api: ApiProcess,
   informers: readonly Informer[],

@@ -6,19 +6,19 @@ interface Listed {
 }
 
 /**
- * A client that keeps a copy of a collection, as client-go's reflectors do: it lists, watches from there, goes on where it was when the
- * stream breaks, and lists again when it is told that this is too long ago.
+ * A client that keeps a copy of a collection, as client-go's reflectors do: it lists, watches from there, resumes when the
+ * stream breaks, and lists again when its revision is too old.
  */
 export class Informer {
   /** The copy: resourceVersion by name. */
   readonly copy = new Map<string, number>();
   /** Revisions that watches showed. */
   readonly shown = new Set<number>();
-  /** How often it was told to list again. */
+  /** How often it had to list again. */
   expired = 0;
   readonly #path: string;
   #revision = 0;
-  /** What was lost between two lists is not an event: the last of them shows the outcome. */
+  /** Changes between two lists are not events: the later list shows the outcome. */
   readonly #gaps: { from: number; to: number }[] = [];
 
   constructor(path: string) {
@@ -29,14 +29,14 @@ export class Informer {
     return this.#revision;
   }
 
-  /** One list, if needed, and one watch until it ends or is cut. */
+  /** One list, if needed, and one watch until it closes or is interrupted. */
   async turn(api: ApiProcess, signal?: AbortSignal): Promise<void> {
     if (this.#revision === 0 && !(await this.#list(api))) return;
     const query = `watch=true&allowWatchBookmarks=true&timeoutSeconds=30&resourceVersion=${this.#revision}`;
     await api.watch(`${this.#path}?${query}`, (line) => this.#take(line), signal);
   }
 
-  /** Every acknowledged write was shown, or fell between two lists. */
+  /** Checks that every acknowledged write was sent, or fell between two lists. */
   check(acknowledged: ReadonlyMap<number, string>): void {
     for (const [revision, name] of acknowledged) {
       if (this.shown.has(revision)) continue;
@@ -79,7 +79,7 @@ export class Informer {
     try {
       event = JSON.parse(line) as typeof event;
     } catch {
-      // What a killed server left behind of its last line is no event.
+      // A partial last line of a killed server is not an event.
       return;
     }
     if (event.type === "ERROR") {

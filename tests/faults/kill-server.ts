@@ -6,7 +6,7 @@ const PATH = "/api/v1/namespaces/default/configmaps";
 const WRITERS = 8;
 const WATCHERS = 3;
 
-/** What was promised over HTTPS, over many kills of the server. */
+/** Writes acknowledged over HTTPS, over many kills of the server. */
 export interface KillSummary {
   readonly acknowledged: number;
   readonly seen: number;
@@ -46,7 +46,7 @@ export async function killServerRounds(directory: string, rounds: number, random
   };
 }
 
-/** Creates, changes and deletes one object over and over, noting every revision it was told. */
+/** Creates, changes and deletes one object over and over, recording every acknowledged revision. */
 export async function writeForever(
   api: ApiProcess,
   name: string,

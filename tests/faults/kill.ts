@@ -4,7 +4,7 @@ import type { Ledger } from "./ledger.ts";
 
 const WRITER = new URL("./writer.js", import.meta.url).pathname;
 
-/** Starts a writer, kills it without warning at a random moment under load, and takes down what it had said. */
+/** Starts a writer, kills it without warning at a random moment under load, and records its output. */
 export async function killRound(directory: string, round: number, random: Random, ledger: Ledger): Promise<void> {
   const child = spawn(process.execPath, [WRITER, directory, String(round)], { stdio: ["ignore", "pipe", "inherit"] });
   const delay = randomInt(random, 250);
@@ -12,7 +12,7 @@ export async function killRound(directory: string, round: number, random: Random
   if (child.signalCode !== "SIGKILL") throw new Error(`the writer ended by itself with code ${child.exitCode}`);
 }
 
-/** Lets a writer run with a limit on the size of its files, as on a full disk; gives the error it met. */
+/** Lets a writer run with a limit on the size of its files, as on a full disk; returns its error. */
 export async function fullDiskRound(directory: string, kilobytes: number, ledger: Ledger): Promise<string> {
   // Ignoring the signal makes the write itself fail, as it does on a full disk.
   const script = `trap '' XFSZ; ulimit -f ${kilobytes * 2}; exec "$0" "$@"`;
@@ -32,7 +32,7 @@ export async function fullDiskRound(directory: string, kilobytes: number, ledger
   return message;
 }
 
-/** Reads a writer's lines until it is gone. */
+/** Reads a writer's lines until it exits. */
 function follow(
   child: ChildProcess,
   ledger: Ledger,
@@ -53,7 +53,7 @@ function follow(
     });
     child.on("error", reject);
     child.on("close", () => {
-      // What comes after the last line end was cut off.
+      // The text after the last line break is incomplete.
       lines.push(...text.slice(0, text.lastIndexOf("\n") + 1).split("\n"));
       try {
         for (const line of lines) {

@@ -6,41 +6,41 @@ interface Promised {
   value: string;
 }
 
-/** Everything a store has promised over many crashes, and the check that it kept its word. */
+/** Everything a store has acknowledged over many crashes, and the check that nothing was lost. */
 export class Ledger {
-  private readonly acknowledged = new Map<number, Promised>();
-  private readonly recorded = new Map<number, Promised>();
-  private readonly newest = new Map<string, { revision: number; value: string }>();
-  private lastSeen = 0;
+  readonly #acknowledged = new Map<number, Promised>();
+  readonly #recorded = new Map<number, Promised>();
+  readonly #newest = new Map<string, { revision: number; value: string }>();
+  #lastSeen = 0;
 
-  /** Takes one line of a writer's output; a last line that was cut off is no promise. */
+  /** Takes one line of a writer's output; a truncated last line is not an acknowledgement. */
   note(line: string): void {
     const [word, number = "", key = "", value] = line.split(" ");
     const revision = Number(number);
-    if (word === "seen") this.lastSeen = Math.max(this.lastSeen, revision);
+    if (word === "seen") this.#lastSeen = Math.max(this.#lastSeen, revision);
     if (word !== "ack" || value === undefined) return;
-    if (this.acknowledged.has(revision)) throw new Error(`revision ${revision} was given out twice`);
-    this.acknowledged.set(revision, { key, value });
-    if ((this.newest.get(key)?.revision ?? 0) < revision) this.newest.set(key, { revision, value });
+    if (this.#acknowledged.has(revision)) throw new Error(`revision ${revision} was given out twice`);
+    this.#acknowledged.set(revision, { key, value });
+    if ((this.#newest.get(key)?.revision ?? 0) < revision) this.#newest.set(key, { revision, value });
   }
 
   acknowledgements(): number {
-    return this.acknowledged.size;
+    return this.#acknowledged.size;
   }
 
   /** Opens the store as after a restart and compares. */
   async check(directory: string): Promise<{ revision: number; objects: number }> {
-    // Room for all that the writers' smaller ring leaves in the log.
+    // Room for everything that the writers' smaller ring leaves in the log.
     const store = await openObjectStore(await openLmdbStore(directory), { clock: systemClock, ring: 5000 });
     try {
       const revision = store.revision();
-      const last = Math.max(this.lastSeen, ...this.acknowledged.keys(), 0);
+      const last = Math.max(this.#lastSeen, ...this.#acknowledged.keys(), 0);
       if (revision < last) throw new Error(`the store is at revision ${revision}, but ${last} had been shown`);
-      this.checkHistory(this.changesSince(store, revision));
-      for (const [key, promised] of this.newest) {
+      this.#checkHistory(this.#changesSince(store, revision));
+      for (const [key, promised] of this.#newest) {
         const stored = store.get(key);
-        if (stored === undefined ? promised.value !== "-" && !this.deletedLater(key, promised.revision) : false)
-          throw new Error(`${key}, acknowledged at revision ${promised.revision}, is gone`);
+        if (stored === undefined ? promised.value !== "-" && !this.#deletedLater(key, promised.revision) : false)
+          throw new Error(`${key}, acknowledged at revision ${promised.revision}, is missing`);
         if (stored === undefined || stored.revision > promised.revision) continue;
         if (stored.revision < promised.revision || stored.object["value"] !== promised.value)
           throw new Error(`${key} is not what was acknowledged at revision ${promised.revision}`);
@@ -51,8 +51,8 @@ export class Ledger {
     }
   }
 
-  /** A watcher that goes on where it was: every revision once and in order. */
-  private changesSince(store: Awaited<ReturnType<typeof openObjectStore>>, revision: number): StoredChange[] {
+  /** A watcher that resumes: every revision once and in order. */
+  #changesSince(store: Awaited<ReturnType<typeof openObjectStore>>, revision: number): StoredChange[] {
     const changes: StoredChange[] = [];
     const from = store.compactedRevision();
     store.subscribe("", from, (batch) => changes.push(...batch))();
@@ -63,22 +63,22 @@ export class Ledger {
     return changes;
   }
 
-  private checkHistory(changes: readonly StoredChange[]): void {
+  #checkHistory(changes: readonly StoredChange[]): void {
     for (const { revision, key, current } of changes) {
       const written: Promised = { key, value: current === undefined ? "-" : String(current.object["value"]) };
-      for (const known of [this.acknowledged.get(revision), this.recorded.get(revision)]) {
+      for (const known of [this.#acknowledged.get(revision), this.#recorded.get(revision)]) {
         if (known !== undefined && (known.key !== written.key || known.value !== written.value))
           throw new Error(
             `revision ${revision} was ${known.key} ${known.value} and is ${written.key} ${written.value}`,
           );
       }
-      this.recorded.set(revision, written);
+      this.#recorded.set(revision, written);
     }
   }
 
   /** Not acknowledged in time but durable: a deletion that the crash cut off before its answer. */
-  private deletedLater(key: string, after: number): boolean {
-    for (const [revision, written] of this.recorded) {
+  #deletedLater(key: string, after: number): boolean {
+    for (const [revision, written] of this.#recorded) {
       if (revision > after && written.key === key && written.value === "-") return true;
     }
     return false;

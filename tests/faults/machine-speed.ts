@@ -1,14 +1,14 @@
 import { readFileSync } from "node:fs";
 import { availableParallelism, loadavg } from "node:os";
 
-/** What the work below takes on the machine on which the limits were set: 2 virtual processors of a server of 2024. */
+/** How long the work below takes on the machine where the limits were set: 2 virtual processors of a server of 2024. */
 const REFERENCE_MS = 20;
 const ROUNDS = 15;
 
 const usedMs = (): number =>
   Number(readFileSync(`/proc/self/task/${process.pid}/schedstat`, "latin1").split(" ")[0]) / 1e6;
 
-/** What an API server does most: objects to text and back. */
+/** The most common work of an API server: encoding and decoding objects. */
 function work(): number {
   const items = Array.from({ length: 2_000 }, (_, i) => ({
     metadata: { name: `o${i}`, labels: { a: `v${i}`, b: "x" } },
@@ -30,7 +30,7 @@ export function slowness(): number {
   return Math.max(1, best / REFERENCE_MS);
 }
 
-/** Whether others keep all processors busy: then threads that help the main one (garbage collection) come late, and the clock says little. */
+/** Whether others keep all processors busy: then helper threads (garbage collection) run late, and the clock means little. */
 export function isBusy(): boolean {
   return (loadavg()[0] ?? 0) > 2 * availableParallelism();
 }

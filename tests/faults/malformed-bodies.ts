@@ -42,7 +42,7 @@ const TOKENS = [
   "1.5",
 ];
 
-/** Text that was JSON or YAML before it was bent, cut or filled with noise. */
+/** JSON or YAML that was mutated, truncated or filled with noise. */
 export function textBody(random: Random): Buffer {
   let text = VALID[randomInt(random, VALID.length)] ?? "";
   const times = randomInt(random, 4);
@@ -57,7 +57,7 @@ export function textBody(random: Random): Buffer {
         text = text.slice(0, at) + token + text.slice(at);
         break;
       case 2:
-        // Another value in the place of one: still JSON, but of the wrong type.
+        // Another value in place of one: still JSON, but of the wrong type.
         text = text.replace(/:("[^"]*"|\d+|true|\[[^[\]]*\])/, `:${token}`);
         break;
       default:

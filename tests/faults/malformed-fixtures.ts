@@ -38,7 +38,7 @@ const CRD = {
   },
 };
 
-/** What the malformed requests aim at, in the order in which it is made; some servers have some of it by themselves. */
+/** The targets of malformed requests, in order of creation; some servers create some of them themselves. */
 export const MALFORMED_FIXTURES: readonly { readonly path: string; readonly body: object }[] = [
   { path: "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", body: CRD },
   {

@@ -7,11 +7,11 @@ import { MALFORMED_FIXTURES } from "./malformed-fixtures.ts";
 const BATCH = 20;
 const STALL_MS = 100;
 const ATTEMPTS = 9;
-/** Sends made-up requests: the server is never to blame for one (no 5xx, none without an answer), and none may hold up the others. */
+/** Sends generated requests: none may cause a 5xx or go unanswered, and none may hold up the others. */
 export async function malformedRounds(api: ApiProcess, count: number, random: Random): Promise<Map<number, number>> {
   for (const { path, body } of MALFORMED_FIXTURES) await api.json("POST", path, body);
   const statuses = new Map<number, number>();
-  // Whatever is slow only once (compiling schemas on first use) is not what is looked for.
+  // One-time costs (compiling schemas on first use) are not measured.
   for (let i = 0; i < 40; i++) await sendOne(api, malformedRequest(random));
   await api.longestStall();
   for (let sent = 0; sent < count; sent += BATCH) {
@@ -33,7 +33,7 @@ async function sendOne(api: ApiProcess, one: MalformedRequest): Promise<number> 
   return answer.status;
 }
 
-/** Repeats the requests one by one: a busy machine stalls once, a bad request every time. */
+/** Repeats the requests one by one: a busy machine stalls once, a malicious request every time. */
 async function findStall(api: ApiProcess, batch: readonly MalformedRequest[]): Promise<void> {
   for (const one of batch) {
     let shortest = Number.POSITIVE_INFINITY;

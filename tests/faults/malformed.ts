@@ -113,7 +113,7 @@ const HEADERS: readonly [string, readonly string[]][] = [
 const pick = <T>(random: Random, list: readonly T[]): T => list[randomInt(random, list.length)] as T;
 const chance = (random: Random, percent: number): boolean => randomInt(random, 100) < percent;
 
-/** Requests of the right form, of which only the body is bent: they get farthest. */
+/** Valid requests with a malformed body: these get farthest. */
 const TARGETS: readonly (readonly [method: string, path: string, type: string])[] = [
   ...PATHS.slice(0, WRITABLE).map((path) => ["POST", path, "application/json"] as const),
   ...PATHS.slice(0, WRITABLE).map((path) => ["POST", path, "application/yaml"] as const),
@@ -135,7 +135,7 @@ const TARGETS: readonly (readonly [method: string, path: string, type: string])[
   ["DELETE", "/api/v1/namespaces/default/configmaps/x", "application/json"],
 ];
 
-/** Makes up a request that no client would send; many are nearly right, so that they get far. */
+/** Generates a request that no client would send; many are nearly valid, so that they get far. */
 export function malformedRequest(random: Random): MalformedRequest {
   const headers: Record<string, string> = {};
   if (chance(random, 60)) {
@@ -158,7 +158,7 @@ function path(random: Random): string {
   if (chance(random, 5)) text = `/${segment(random)}${text}`;
   const queries: string[] = [];
   while (chance(random, 40)) queries.push(pick(random, QUERIES));
-  // A watch that nobody ends would be waited for.
+  // A watch that is not closed would be waited for.
   if (text.includes("/watch")) queries.push("timeoutSeconds=1");
   return queries.length === 0 ? text : `${text}?${queries.join("&")}`;
 }

@@ -1,7 +1,7 @@
 /**
- * What the server and its data must survive: `npm run faults [-- ROUNDS]`. Kills writers and servers without warning, fills the disk,
- * damages files, restarts a management plane of 300 clusters, sends the requests that ask for the most work and such that make no
- * sense (100 per round), and reads what hostile servers and documents of tenants say.
+ * Faults that the server and its data must survive: `npm run faults [-- ROUNDS]`. Kills writers and servers without warning, fills the disk,
+ * damages files, restarts a management plane of 300 clusters, sends the most expensive requests and malformed ones
+ * (100 per round), and reads responses of hostile servers and documents of tenants.
  * The seed is printed; FAULTS_SEED repeats a run's choices (not the exact moment of a kill).
  */
 import { mkdtempSync, rmSync } from "node:fs";

@@ -1,21 +1,21 @@
 import { closeSync, openSync, readSync } from "node:fs";
 
-/** How long a stretch of this thread's work was at most, in milliseconds. */
+/** The longest stretch of this thread's work, in milliseconds. */
 export interface Stall {
   /** Of processor time. */
   readonly cpuMs: number;
-  /** By the clock: what others had to wait. */
+  /** By the clock: how long other requests waited. */
   readonly clockMs: number;
   /** By the clock without the time in which the thread could have run and the machine had no processor for it. */
   readonly heldMs: number;
 }
 
-/** Nothing was held up. */
+/** No stall. */
 export const NO_STALL: Stall = { cpuMs: 0, clockMs: 0, heldMs: 0 };
 
 /** Measures the event loop it runs in. */
 export interface StallMeter {
-  /** Begins to measure; costs a processor until stop(). */
+  /** Starts measuring; occupies a processor until stop(). */
   start(): void;
   stop(): Stall;
 }

@@ -47,7 +47,7 @@ const column = (i: number): Json => ({
 });
 const OWNER_UID = "5b1f7f0e-3c7c-4f8e-9d0a-000000000000";
 
-/** What is asked of many objects at once, on which the server works on after it has answered. */
+/** Requests about many objects at once, which keep the server working after the response. */
 export function massRequests(count: number): WorstRequest[] {
   return [
     {

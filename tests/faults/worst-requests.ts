@@ -3,25 +3,25 @@ import { crd, deep, laughs, rules, versions } from "./worst-kinds.ts";
 import { massRequests } from "./worst-masses.ts";
 import { webhookRequests } from "./worst-webhooks.ts";
 
-/** A request that asks for as much work as it may. */
+/** A request that causes as much work as the limits allow. */
 export interface WorstRequest {
   readonly name: string;
   readonly method: string;
   readonly path: string;
-  /** `application/json` unless told otherwise. */
+  /** `application/json` by default. */
   readonly type?: string;
   readonly accept?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: () => Json | readonly Json[] | string | Buffer;
-  /** Sent before each attempt, not measured; what is deleted is waited for. */
+  /** Sent before each attempt, not measured; deletions are awaited. */
   readonly before?: readonly WorstRequest[];
   /** Many objects that are made before that. */
   readonly fill?: { readonly path: string; readonly count: number; readonly make: (i: number) => Json };
-  /** The work goes on after the answer, until this is gone. */
+  /** The work continues after the response, until this is deleted. */
   readonly until?: string;
 }
 
-/** As many fields as an object may have beside their owners, and as many values as a body. */
+/** As many fields as an object may have in addition to their owners, and as many values as a body. */
 const FULL = 9_500;
 const BODY = 19_000;
 const MAPS = "/api/v1/namespaces/worst/configmaps";
@@ -104,7 +104,7 @@ const ADD_FIELD = {
   value: "x",
 };
 
-/** The worst of every kind, on a server with so many objects. */
+/** The most expensive requests of every kind, on a server with this many objects. */
 export function worstRequests(objects: number): readonly WorstRequest[] {
   return [...SINGLE, ...massRequests(objects)];
 }

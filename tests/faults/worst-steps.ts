@@ -16,7 +16,7 @@ export async function send(api: ApiProcess, one: WorstRequest): Promise<number> 
   return answer?.status ?? 0;
 }
 
-/** Makes the state that a request needs, anew for every attempt: what is gone, or there already, is little work. */
+/** Makes the state that a request needs, again for every attempt: a missing or existing object costs little. */
 export async function beforehand(api: ApiProcess, one: WorstRequest): Promise<void> {
   if (one.fill !== undefined) {
     const { path, count, make } = one.fill;
@@ -30,7 +30,7 @@ export async function beforehand(api: ApiProcess, one: WorstRequest): Promise<vo
   }
 }
 
-/** Takes away what a create has made, so that the next attempt makes it again. */
+/** Deletes what a create has made, so that the next attempt creates it again. */
 export async function afterwards(api: ApiProcess, { method, path, body }: WorstRequest, status: number): Promise<void> {
   if (method !== "POST" || status !== 201) return;
   const made = body?.();
@@ -55,7 +55,7 @@ export async function untilGone(api: ApiProcess, path: string): Promise<void> {
   }
 }
 
-/** Some at once. */
+/** Runs them with limited concurrency. */
 export async function inParallel<T>(items: readonly T[], work: (item: T) => Promise<unknown>): Promise<void> {
   for (let i = 0; i < items.length; i += AT_ONCE) await Promise.all(items.slice(i, i + AT_ONCE).map(work));
 }

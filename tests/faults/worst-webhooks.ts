@@ -3,14 +3,14 @@ import type { WorstRequest } from "./worst-requests.ts";
 
 const CONFIGURATIONS = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations";
 const MAPS = "/api/v1/namespaces/worst/configmaps";
-/** As many as one webhook may have. */
+/** The maximum of one webhook. */
 const CONDITIONS = 64;
 
 const NUMBERS = `[${repeat(1_000, (i) => i).join()}]`;
-/** Costs more than one expression may. */
+/** Exceeds the cost limit of one expression. */
 const DEAR = `${NUMBERS}.all(a, ${NUMBERS}.all(b, a + b >= 0))`;
 
-/** Webhooks that are asked about ConfigMaps with a label of this name; nobody listens, and nobody cares. */
+/** Webhooks that are asked about ConfigMaps with a label of this name; no server listens, and failures are ignored. */
 function configuration(label: string, webhooks: number, conditions: readonly string[]): Json {
   return {
     metadata: { name: label },
@@ -39,7 +39,7 @@ function configured(label: string, webhooks: number, conditions: readonly string
   };
 }
 
-/** The configuration itself, and an object that it is about. */
+/** The configuration itself, and an object that it matches. */
 function both(label: string, webhooks: number, conditions: readonly string[]): WorstRequest[] {
   const configure = configured(label, webhooks, conditions);
   return [
@@ -49,14 +49,14 @@ function both(label: string, webhooks: number, conditions: readonly string[]): W
       method: "POST",
       path: MAPS,
       body: () => ({ metadata: { name: label, labels: { judge: label } } }),
-      // Made anew, so that nothing is compiled yet.
+      // Created again, so that nothing is compiled yet.
       before: [clear(`${MAPS}/${label}`), ...(configure.before ?? []), configure],
     },
     clear(`${CONFIGURATIONS}/${label}`),
   ];
 }
 
-/** What the match conditions of webhooks can ask for. */
+/** Expensive match conditions of webhooks. */
 export function webhookRequests(): WorstRequest[] {
   const short = repeat(CONDITIONS, (i) => `object.metadata.name != 'v${i}'`);
   const long = repeat(25, (i) => repeat(2_600, (k) => `object.metadata.name != 'v${i}-${k}'`).join(" && "));

@@ -6,7 +6,7 @@ import { crd, GEAR_CRD } from "./worst-kinds.ts";
 import { type WorstRequest, worstRequests } from "./worst-requests.ts";
 import { afterwards, beforehand, inParallel, send, untilGone } from "./worst-steps.ts";
 
-/** Of processor time: it leaves room for what the clock counts besides. */
+/** Limit of processor time: it leaves room for what the clock counts in addition. */
 const LIMIT_CPU_MS = 80;
 /** By the clock, without the waits for a processor that a busy machine had for others: what others wait. */
 const LIMIT_HELD_MS = 100;
@@ -15,16 +15,16 @@ const MORE_ATTEMPTS = 9;
 const KINDS = 60;
 const WATCHERS = 3_000;
 
-/** What the requests that ask for the most work did to the event loop. */
+/** The effect of the most expensive requests on the event loop. */
 interface WorstOutcome {
   readonly requests: number;
-  /** The longest stalls that a request causes again and again, by the clock and in processor time, and which ones. */
+  /** The longest stalls that a request causes repeatedly, by the clock and in processor time, with the requests. */
   readonly longest: Stall;
   readonly atHeld: string;
   readonly atCpu: string;
 }
 
-/** Sends the requests that ask for the most work; none may keep the event loop from the others for more than 100 ms. */
+/** Sends the most expensive requests; none may block the event loop for more than 100 ms. */
 export async function worstRounds(api: ApiProcess, objects: number, only = ""): Promise<WorstOutcome> {
   await prepare(api, objects);
   const slow = slowness();
@@ -52,7 +52,7 @@ export async function worstRounds(api: ApiProcess, objects: number, only = ""): 
   return { requests: requests.length, longest, atHeld, atCpu };
 }
 
-/** The stall that a request causes every time: a busy machine, or its garbage collector, is slow once, a bad request always. */
+/** The stall that a request causes every time: a busy machine, or its garbage collector, is slow once, an expensive request always. */
 async function measure(
   api: ApiProcess,
   one: WorstRequest,

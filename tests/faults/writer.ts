@@ -1,7 +1,7 @@
 /**
- * Writes to a store as fast as it can until it is killed, and says on its output what it was promised and what watchers saw:
+ * Writes to a store as fast as it can until it is killed, and prints acknowledged writes and watched changes:
  *   ack REVISION KEY VALUE     a write that was acknowledged (VALUE "-" for a deletion)
- *   seen REVISION              a change that a watcher was shown
+ *   seen REVISION              a change that a watcher received
  *   full MESSAGE               a write that failed
  */
 import { randomInt, seededRandom, systemClock, type Unstructured } from "@capstan/apimachinery";

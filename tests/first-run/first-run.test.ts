@@ -7,7 +7,7 @@ import { root } from "../docs/blocks.ts";
 import { Reader } from "../docs/reader.ts";
 import { tenRestarts } from "./ten-restarts.ts";
 
-/** Somebody who has never seen the project, with a fresh clone and the README: what it says is typed, and the clock runs. */
+/** A new user with a fresh clone and the README: types its commands, and measures the time. */
 const dir = mkdtempSync(join(tmpdir(), "capstan-first-run-"));
 const clone = join(dir, "capstan");
 const { KUBECONFIG: _, ...mine } = process.env;
@@ -68,10 +68,10 @@ test("one line leads from a fresh clone to the demo, a dashboard to sign in to, 
   expect((await fetch(link)).status).toBe(200);
   expect(capstan("get", "clusters")).toMatch(/^demo /m);
   expect(capstan("get", "clusters")).toMatch(/^demo +Healthy /m);
-  expect(capstan("upgrade", "apply", "demo", "--to", "v1.35.4")).toBe("cluster/demo went to v1.35.4\n");
-  expect(capstan("upgrade", "plan", "demo")).toMatch(/^demo +v1\.35\.4 +v1\.35\.4 .*up to date$/m);
+  expect(capstan("upgrade", "apply", "demo", "--to", "v1.37.1")).toBe("cluster/demo is upgraded to v1.37.1\n");
+  expect(capstan("upgrade", "plan", "demo")).toMatch(/^demo +v1\.37\.1 .* v1\.37\.1 .*up to date/m);
   const versions = capstan("get", "machines", "-o", "jsonpath={.items[*].status.nodeInfo.kubeletVersion}");
-  expect(versions.trim().split(" ")).toEqual(Array.from({ length: 4 }, () => "v1.35.4"));
+  expect(versions.trim().split(" ")).toEqual(Array.from({ length: 4 }, () => "v1.37.1"));
   expect(text, "nothing failed on the way").not.toContain("reconcile failed");
   // The upgrade has moved machines between hosts.
   const own = hostInUse("byohosts", "machineRef");

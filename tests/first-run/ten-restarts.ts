@@ -16,14 +16,14 @@ export interface DemoProcess {
   readonly env: NodeJS.ProcessEnv;
 }
 
-/** Who the demo's Machines and Nodes are, and what somebody stored in its cluster. */
+/** The demo's Machines and Nodes, and an object stored in its cluster. */
 export interface DemoPicture {
   machines: string[];
   nodes: string[];
   noted: string;
 }
 
-/** Starts and ends the demo ten times, by `capstan down` and by `kill -9` in turn; what it printed as errors is given back. */
+/** Starts and stops the demo ten times, with `capstan down` and `kill -9` in turn; returns its error output. */
 export async function tenRestarts(
   demo: DemoProcess,
   running: ChildProcess,

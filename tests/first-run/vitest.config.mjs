@@ -2,7 +2,7 @@ import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 import workspace from "../../vitest.config.ts";
 
-/** `npm run first-run`: a fresh clone and the README. Not part of `npm test`, as it installs all packages anew. */
+/** `npm run first-run`: a fresh clone and the README. Not part of `npm test`, because it installs all packages from scratch. */
 export default defineConfig({
   resolve: workspace.resolve,
   test: {

@@ -30,7 +30,7 @@ it("every component file installs on a real Kubernetes", async () => {
   expect(stdout).toContain("customresourcedefinition.apiextensions.k8s.io/clusters.cluster.x-k8s.io condition met");
 });
 
-it("a manager beside the cluster serves its webhooks there and works on what is applied", async () => {
+it("a manager outside the cluster serves its webhooks there and reconciles applied objects", async () => {
   const config = await loadKubeconfig({ clock: systemClock, path: real.kubeconfigFile });
   const transport = httpTransport(config, { clock: systemClock });
   const manager = await startManager({

@@ -1,6 +1,6 @@
 import { ApiError, systemClock, systemRandom, type Transport, type Unstructured } from "@capstan/apimachinery";
 import { type ApiServer, createApiServer, memoryStore } from "@capstan/apiserver";
-import { installKinds, KINDS, kindRules, serveKinds } from "@capstan/manager";
+import { installKinds, KINDS, kindRules, PROVIDERS, serveKinds } from "@capstan/manager";
 import { Client, httpTransport, loadKubeconfig } from "@capstan/runtime";
 import { startKubeApiserver } from "../real-kubernetes/index.ts";
 
@@ -20,7 +20,7 @@ export async function realPlane(): Promise<Plane> {
   const transport = httpTransport(config, { clock: systemClock });
   const client = new Client(transport, { fieldManager: "kinds-real", clock: systemClock });
   const servedBy = await serveKinds({ listen: { host: "127.0.0.1", port: 0 } }, client, KINDS, deps);
-  await installKinds(KINDS, client, systemClock, servedBy);
+  await installKinds(PROVIDERS, client, systemClock, servedBy);
   return {
     client,
     transport,
@@ -39,7 +39,7 @@ export async function embeddedPlane(): Promise<Plane> {
   running = api;
   const transport = api.admin();
   const client = new Client(transport, { fieldManager: "kinds-real", clock: systemClock });
-  await installKinds(KINDS, client, systemClock, await serveKinds("in-process", client, KINDS, deps));
+  await installKinds(PROVIDERS, client, systemClock, await serveKinds("in-process", client, KINDS, deps));
   return { client, transport, stop: () => api.close() };
 }
 

@@ -74,7 +74,7 @@ export const SAMPLES: readonly Unstructured[] = [
   }),
   sample(`controlplane.${CORE}/v1beta1`, "KubeadmControlPlane", "quick", {
     replicas: 3,
-    version: "v1.34.4",
+    version: "v1.37.1",
     machineTemplate: { infrastructureRef: foo("FooMachineTemplate"), nodeDrainTimeout: "1m" },
     kubeadmConfigSpec: {
       clusterConfiguration: {
@@ -89,7 +89,7 @@ export const SAMPLES: readonly Unstructured[] = [
   }),
   sample(`controlplane.${CORE}/v1beta2`, "KubeadmControlPlane", "even", {
     replicas: 2,
-    version: "v1.34.4",
+    version: "v1.37.1",
     machineTemplate: { spec: { infrastructureRef: fooRef } },
   }),
   sample(`bootstrap.${CORE}/v1beta1`, "KubeadmConfig", "quick", {

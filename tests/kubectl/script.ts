@@ -1,4 +1,4 @@
-/** One kubectl command told to both servers. */
+/** One kubectl command, sent to both servers. */
 export interface KubectlStep {
   /** Arguments as one would type them; quotes group words, `$ns` is the namespace. */
   readonly run: string;

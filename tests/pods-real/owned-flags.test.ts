@@ -1,13 +1,13 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { cacheDir, defaultKubernetesVersion, runCommand } from "../real-kubernetes/index.ts";
+import { cacheDir, defaultKubernetesVersion, previousKubernetesVersion, runCommand } from "../real-kubernetes/index.ts";
 
 /** The flags that tools/record-flags recorded are those that the programs' own help tells of; which of them are refused is a unit test. */
 const FLAGS = new URL("../../providers/controlplane-hosted/testdata/flags/", import.meta.url);
 type Recording = Record<string, Record<string, { usage: string; hidden?: boolean }>>;
-/** Of the last one only the control plane is built, and only for some tests. */
-const VERSIONS = [defaultKubernetesVersion, "v1.35.4"];
+/** The last one is built only for some tests. */
+const VERSIONS = [defaultKubernetesVersion, previousKubernetesVersion];
 const binOf = (version: string): string => join(cacheDir(), "kubernetes", version, "bin");
 
 function recorded(name: string): Recording {
@@ -39,11 +39,16 @@ describe.each(VERSIONS)("recorded flags of %s", (version) => {
   });
 });
 
-it.each(["etcd", "etcd-v3.5"])("no flag in the help of %s is missing from what was recorded", async (program) => {
+it.each(["etcd", "etcd-v3.6"])("no flag in the help of %s is missing from what was recorded", async (program) => {
   const path = join(binOf(defaultKubernetesVersion), program);
   const version = /etcd Version: (\S+)/.exec((await runCommand(path, ["--version"])).stdout)?.[1];
   const flags = recorded(`etcd-v${version}`)["etcd"] ?? {};
   const help = await helpOf(path);
   expect(help.length).toBeGreaterThan(50);
-  expect(help.filter((name) => !(name in flags))).toEqual([]);
+  // Its help is written by hand and still lists flags that were removed.
+  const missing = help.filter((name) => !(name in flags));
+  for (const name of missing) {
+    const { stderr } = await runCommand(path, [`--${name}=x`]);
+    expect(stderr, name).toContain(`flag provided but not defined: -${name}`);
+  }
 });

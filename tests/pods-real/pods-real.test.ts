@@ -2,7 +2,8 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Unstructured } from "@capstan/apimachinery";
-import { makePlan, placementCases, podObjects } from "@capstan/controlplane-hosted/contract-suite";
+import { makePlan, placementCases } from "@capstan/controlplane-hosted/contract-suite";
+import { podObjects } from "@capstan/workloads/testing";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { RealHost } from "./world.ts";
 
@@ -31,7 +32,7 @@ describe("the contract of placements", () => {
 describe("exposure", () => {
   const reserve = async (type: "NodePort" | "ClusterIP", endpoint?: { host: string; port: number }) => {
     const world = host.world({ expose: { type } });
-    const spec = { version: "v1.34.4", ...world.spec };
+    const spec = { version: "v1.37.1", ...world.spec };
     const [first, second] = [
       await world.placement.reserve({ owner: "default/c1", spec, endpoint }),
       await world.placement.reserve({ owner: "default/c1", spec, endpoint }),
@@ -46,7 +47,7 @@ describe("exposure", () => {
       endpoint: { host: "192.0.2.7", port: expect.toSatisfy((port: number) => port >= 30000 && port <= 32767) },
     });
   });
-  it("NodePort: a port that was chosen is taken, one outside the range refused in Kubernetes' words", async () => {
+  it("NodePort: uses a requested port, and rejects one outside the range with Kubernetes' message", async () => {
     const endpoint = { host: "api.example.org", port: 30777 };
     expect(await reserve("NodePort", endpoint)).toEqual({ type: "reserved", endpoint });
     expect(await reserve("NodePort", { ...endpoint, port: 6443 })).toMatchObject({
@@ -162,7 +163,7 @@ describe("the objects", () => {
     });
     const data = of("Secret/c1-hcp-etcd")["data"] as Record<string, string>;
     const value = (key: string): string => Buffer.from(data[key] ?? "", "base64").toString();
-    // It has run: with an empty volume it must not begin anew.
+    // It has run: with an empty volume it must not start empty.
     expect(value("initial-cluster-1")).toBe("c1-etcd-1=https://c1-etcd-1-0.c1-etcd.restricted.svc:2380");
     expect(value("initial-cluster-state-1")).toBe("existing");
     expect(container?.command).toEqual(
@@ -194,7 +195,7 @@ describe("the objects", () => {
     });
   });
 
-  it("kube-apiserver: replaced without a gap, reached by one Service, with konnectivity beside it", () => {
+  it("kube-apiserver: replaced without a gap, reached by one Service, with konnectivity next to it", () => {
     const apiserver = of("Deployment/c1-kube-apiserver");
     expect(apiserver["spec"]).toMatchObject({
       replicas: 2,

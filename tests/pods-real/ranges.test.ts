@@ -14,7 +14,7 @@ async function kubeadmRefuses(services: string[], pods: string[]): Promise<boole
   const file = join(dir, "config.json");
   const networking = { serviceSubnet: services.join(","), podSubnet: pods.join(",") };
   const kind = { apiVersion: "kubeadm.k8s.io/v1beta4", kind: "ClusterConfiguration" };
-  writeFileSync(file, JSON.stringify({ ...kind, kubernetesVersion: "v1.34.4", networking }));
+  writeFileSync(file, JSON.stringify({ ...kind, kubernetesVersion: "v1.37.1", networking }));
   const { code, stderr } = await runCommand(join(kubernetesBin(), "kubeadm"), ["config", "validate", "--config", file]);
   if (code !== 0) expect(stderr).toMatch(/networking\.(serviceSubnet|podSubnet): Invalid value/);
   return code !== 0;
@@ -33,6 +33,6 @@ const RANGES: { services: string[]; pods: string[] }[] = [
 
 it.each(RANGES)("services $services and pods $pods", async ({ services, pods }) => {
   const network = clusterNetwork({ services: { cidrBlocks: services }, pods: { cidrBlocks: pods } });
-  const problem = rangesProblem(network, { version: "v1.34.4" });
+  const problem = rangesProblem(network, { version: "v1.37.1" });
   expect(problem !== undefined, problem).toBe(await kubeadmRefuses(services, pods));
 });

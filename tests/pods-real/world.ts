@@ -1,14 +1,9 @@
 import { systemClock, systemRandom } from "@capstan/apimachinery";
 import { PodsPlacement, type PodsPlacementOptions } from "@capstan/controlplane-hosted";
-import {
-  FakeEtcd,
-  type PlacementWorld,
-  PodRunner,
-  podData,
-  podThings,
-} from "@capstan/controlplane-hosted/contract-suite";
+import { isRestore, type PlacementWorld } from "@capstan/controlplane-hosted/contract-suite";
 import { Client, httpTransport, loadKubeconfig, openDialGate, silentLogger } from "@capstan/runtime";
-import { HostClusters } from "@capstan/workloads";
+import { HostClusters, SimulatedEtcd } from "@capstan/workloads";
+import { PodRunner, podData, podThings } from "@capstan/workloads/testing";
 import { type RealKubernetes, startKubeApiserver } from "../real-kubernetes/index.ts";
 
 type Spec = PlacementWorld["spec"];
@@ -40,7 +35,7 @@ export class RealHost {
   /** The placement over this cluster, and what its tests need. */
   world(spec: Spec): PlacementWorld & { placement: PodsPlacement; runner: PodRunner } {
     const { client } = this;
-    const runner = new PodRunner(client, { controllerManager: true });
+    const runner = new PodRunner(client, { controllerManager: true, receives: isRestore });
     const opened: HostClusters[] = [];
     const make = (): PodsPlacement => {
       const deps = { clock: systemClock, random: systemRandom, log: silentLogger };
@@ -50,7 +45,7 @@ export class RealHost {
         await input.toArray();
         runner.received.add(pod.name);
       };
-      return new PodsPlacement({ hosts, management: client, ...deps, etcdClient: () => new FakeEtcd(), exec });
+      return new PodsPlacement({ hosts, management: client, ...deps, etcdClient: () => new SimulatedEtcd(), exec });
     };
     const placement = make();
     const progress = async (): Promise<void> => {
@@ -67,7 +62,7 @@ export class RealHost {
       things: (owner) => podThings(client, owner),
       dataOf: (owner) => podData(client, owner),
       close: async () => {
-        const placed = { spec: { version: "v1.34.4", ...spec } };
+        const placed = { spec: { version: "v1.37.1", ...spec } };
         for (const owner of ["default/c1", "default/c2"])
           while ((await placement.remove(owner, placed)).length > 0) await progress();
         await Promise.all(opened.map((hosts) => hosts.stop()));

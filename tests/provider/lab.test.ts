@@ -65,7 +65,7 @@ spec:
       infrastructureRef: {apiGroup: infrastructure.cluster.x-k8s.io, kind: LabMachineTemplate, name: c1}
 `;
 
-test("a provider of somebody else's, as a process of its own, gives machines to a cluster and takes them back", async () => {
+test("an external provider in its own process provides machines to a cluster and removes them", async () => {
   await start();
   await plane.apply(cluster("c1", "LabCluster") + workers(3));
   await plane.pass(120_000);
@@ -81,7 +81,7 @@ test("a provider of somebody else's, as a process of its own, gives machines to 
   expect(waiting.map((object) => findCondition(conditionsOf(object), "Ready"))).toMatchObject([
     { status: "False", reason: "InsufficientCapacity", message: "No host in rack rack-1 is free" },
   ]);
-  // Another process of it goes on where the last one ended.
+  // Another process of it continues where the last one stopped.
   await running.stop();
   await start();
   await plane.client.patch(

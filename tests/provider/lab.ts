@@ -44,6 +44,17 @@ const ownerOf = ({ metadata }: LabMachine): string => `${metadata.namespace}/${m
 export const labProvider = (lab: Lab) =>
   infrastructureProvider({
     name: "lab",
+    title: "Lab",
+    badge: { label: "Lab", color: "#5c940d" },
+    workers: {
+      summary: "hosts of the lab",
+      clusterKind: LabCluster.kind,
+      templateKind: LabMachineTemplate.kind,
+      settings: { rack: { summary: "where the hosts must stand" } },
+      clusterSpec: {},
+      machineSpec: ({ settings: { rack } }) => (rack === undefined ? {} : { rack }),
+    },
+    why: { capacityCure: "put another host into the rack" },
     backend: lab,
     cluster: { kind: LabCluster, ensure: async () => ready(), remove: async () => gone() },
     machine: {

@@ -14,7 +14,7 @@ export interface ComponentSpec {
   readonly readyTimeout?: number;
 }
 
-/** A program that runs beside the test, can be killed and started again, and dies with the test's process. */
+/** A program that runs next to the test, can be killed and started again, and dies with the test's process. */
 export class Component {
   readonly #spec: ComponentSpec;
   #child: ChildProcess | undefined;

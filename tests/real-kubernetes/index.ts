@@ -2,7 +2,7 @@ export { clientCertificate } from "./certificates.ts";
 export { Component, type ComponentSpec } from "./component.ts";
 export { freePorts } from "./free-ports.ts";
 export { type JoinOptions, prepareForJoin } from "./join.ts";
-export { cacheDir, defaultKubernetesVersion, kubernetesBin } from "./kubernetes-bin.ts";
+export { cacheDir, defaultKubernetesVersion, kubernetesBin, previousKubernetesVersion } from "./kubernetes-bin.ts";
 export { type CommandOptions, type CommandResult, mustRun, runCommand } from "./run-command.ts";
 export {
   type KubeApiserverOptions,

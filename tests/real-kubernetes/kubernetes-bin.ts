@@ -3,7 +3,9 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 
 /** The Kubernetes version that comparisons are made with unless a test asks for another. */
-export const defaultKubernetesVersion = "v1.34.4";
+export const defaultKubernetesVersion = "v1.37.1";
+/** The minor version before, from which upgrades start; it is built for CI too. */
+export const previousKubernetesVersion = "v1.36.3";
 
 /** The cache folder outside the checkout; the same rule as in tools/kubernetes/build.mjs. */
 export function cacheDir(env: NodeJS.ProcessEnv = process.env): string {

@@ -239,8 +239,6 @@ describe("Recorder and LeaderElector", () => {
         namespace,
         name: "lock",
         identity,
-        leaseDurationMs: 3000,
-        renewDeadlineMs: 2000,
         retryPeriodMs: 200,
       });
     const lead = (name: string) => async (signal: AbortSignal) => {

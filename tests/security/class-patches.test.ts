@@ -54,7 +54,7 @@ spec: { topology: { classRef: { name: own }, version: v1.34.4 } }
 let plane: Plane;
 afterEach(() => plane.close());
 
-test("a class makes no Role with the manager's rights", async () => {
+test("a class creates no Role with the manager's permissions", async () => {
   plane = await Plane.start({ own: 0, metal: 0 });
   const mallory = await tenantOf(plane);
   const role = { apiVersion: `${RBAC}/v1`, kind: "Role", metadata: { namespace: TENANT, name: "own" }, rules: [] };

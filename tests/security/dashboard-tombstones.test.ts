@@ -53,7 +53,7 @@ beforeEach(async () => {
     dataDir: dir,
     acting: actingInProcess(api),
     cache,
-    kinds: [Cluster],
+    providers: [{ name: "core", title: "Cluster API", kinds: [Cluster] }],
     version: "test",
     log: silentLogger,
     ...deps,

@@ -90,6 +90,7 @@ it("keeps hosts, addresses and what belongs to all tenants from `edit`", async (
     "ippools.ipam.metal3.io",
     "ipaddresses.ipam.metal3.io",
     "clusterresourcesetbindings.addons.cluster.x-k8s.io",
+    "controlplanerecoveries.capstan.dev",
   );
   for (const verb of ["create", "update", "patch", "delete", "deletecollection"])
     expect(await allowed("edit", verb)).toEqual(writable);
@@ -102,7 +103,7 @@ it("keeps what belongs to all tenants from `admin` of a namespace too", async ()
     expect(await allowed("admin", verb)).toEqual(without(...CLUSTER_SCOPED));
 });
 
-it("lets nobody but controllers write a status or block deletions by finalizers", async () => {
+it("lets only controllers write a status or block deletions with finalizers", async () => {
   for (const user of ["view", "edit", "admin"])
     for (const verb of ["update", "patch"])
       expect([...(await allowed(user, verb, "/status")), ...(await allowed(user, verb, "/finalizers"))]).toEqual([]);

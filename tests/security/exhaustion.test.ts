@@ -6,6 +6,7 @@ import { Agent, request as httpsRequest } from "node:https";
 import { connect, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { connect as connectTls } from "node:tls";
 import { seededRandom, systemClock, systemRandom, VirtualClock } from "@capstan/apimachinery";
 import { type ApiServer, createApiServer, memoryStore } from "@capstan/apiserver";
 import { Cluster } from "@capstan/capi";
@@ -31,6 +32,21 @@ let port: number;
 /** Connections, not more than this many of which come from one address without credentials. */
 const CONNECTIONS = 8;
 const LIMITS = { maxConnections: CONNECTIONS, maxUnauthenticatedPerAddress: 4, quietMs: 30_000, answerMs: 90_000 };
+
+/** Types and flags of HTTP/2 frames. */
+const [HEADERS, RST_STREAM, SETTINGS, GOAWAY] = [1, 3, 4, 7];
+const [END_STREAM, END_HEADERS] = [1, 4];
+/** GET https://a/ in HPACK: three fields of the static table, and an authority. */
+const A_REQUEST = Buffer.from([0x82, 0x87, 0x84, 0x41, 0x01, 0x61]);
+
+function http2Frame(type: number, flags: number, stream: number, payload: Buffer): Buffer {
+  const head = Buffer.alloc(9);
+  head.writeUIntBE(payload.length, 0, 3);
+  head.writeUInt8(type, 3);
+  head.writeUInt8(flags, 4);
+  head.writeUInt32BE(stream, 5);
+  return Buffer.concat([head, payload]);
+}
 
 beforeEach(async () => {
   // TLS compares certificates with the real clock; everything else runs on the test's.
@@ -161,18 +177,36 @@ it("stops at once while a stranger is in the middle of a handshake", { timeout: 
 });
 
 it("disconnects a stranger that opens streams and resets them at once", async () => {
-  const session = connectHttp2(`https://127.0.0.1:${port}`, { ca: ca.certPem });
-  closing.push(async () => session.destroy());
-  session.on("error", () => undefined);
-  const closed = new Promise((resolve) => session.once("close", resolve));
-  await once(session, "connect");
-  for (let i = 0; i < 20_000 && !session.destroyed && !session.closed; i++) {
-    const stream = session.request({ ":path": "/version" });
-    stream.on("error", () => undefined);
-    stream.close(8);
-    if (i % 100 === 0) await new Promise((resolve) => setImmediate(resolve));
+  const socket = connectTls({ host: "127.0.0.1", port, ca: ca.certPem, ALPNProtocols: ["h2"] });
+  closing.push(async () => socket.destroy());
+  // Not with Node's client: as of Node 22 it does not notice that the server has closed the connection while it has frames to send.
+  const ended = new Promise<void>((resolve) => {
+    socket.once("close", () => resolve()).on("error", () => undefined);
+    let received = Buffer.alloc(0);
+    socket.on("data", (chunk: Buffer) => {
+      received = Buffer.concat([received, chunk]);
+      for (; received.length >= 9 && received.length >= 9 + received.readUIntBE(0, 3); ) {
+        if (received[3] === GOAWAY) resolve();
+        received = received.subarray(9 + received.readUIntBE(0, 3));
+      }
+    });
+  });
+  await once(socket, "secureConnect");
+  socket.write("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
+  socket.write(http2Frame(SETTINGS, 0, 0, Buffer.alloc(0)));
+  let disconnected = false;
+  void ended.then(() => {
+    disconnected = true;
+  });
+  let opened = 0;
+  for (; opened < 20_000 && !disconnected; opened++) {
+    const stream = 2 * opened + 1;
+    socket.write(http2Frame(HEADERS, END_STREAM | END_HEADERS, stream, A_REQUEST));
+    socket.write(http2Frame(RST_STREAM, 0, stream, Buffer.from([0, 0, 0, 8])));
+    if (opened % 100 === 0) await new Promise((resolve) => setImmediate(resolve));
   }
-  await closed;
+  await ended;
+  expect(opened).toBeLessThan(20_000);
   expect(await asAdmin("/readyz")).toBe(200);
 });
 
@@ -206,7 +240,7 @@ async function serveDashboard(): Promise<Served> {
     dataDir: dir,
     acting: actingInProcess(api),
     cache,
-    kinds: [Cluster],
+    providers: [{ name: "core", title: "Cluster API", kinds: [Cluster] }],
     version: "test",
     log: silentLogger,
     clock,
@@ -245,7 +279,7 @@ it("keeps no session, in memory or on disk, for a token that is only guessed", a
   const served = await serveDashboard();
   const code = served.dashboard.signInLink({ name: "boss", groups: ["system:masters"] }).split("#")[1];
   expect(await signIn(served, "127.0.0.1", { code })).toBe(200);
-  // Sessions are bounded, so a guess that had one would sign somebody else out.
+  // Sessions are bounded, so a guess that had one would sign out another user.
   const written = async (): Promise<bigint> =>
     (await stat(join(served.dir, "dashboard-sessions.json"), { bigint: true })).ctimeNs;
   const before = await written();

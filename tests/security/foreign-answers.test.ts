@@ -73,7 +73,7 @@ test("what another server says is not in the error of a request or a watch", asy
   await transport.close();
 });
 
-test("a workload cluster whose answer takes long to be parsed holds nobody up", async () => {
+test("a workload cluster whose answer takes long to parse does not block other clients", async () => {
   const objects = Array.from({ length: 150_000 }, (_, i) => `{"${i.toString(36)}x":0,"${i}y":1}`);
   const body = `{"items":[${objects.join(",")}]}`;
   const transport = await workload(
@@ -103,7 +103,7 @@ test.each([
   ],
   ["has many lines", Buffer.from(`#cloud-config\n${"- {a: [b, {c: d}]}\n".repeat(3_000)}`)],
 ])(
-  "bootstrap data of a simulated machine that %s holds nobody up",
+  "bootstrap data of a simulated machine that %s does not block other clients",
   async (_what, bytes) => {
     const read = (): Promise<unknown> => Promise.resolve(joinPlan({ format: "cloud-config", bytes }, "h", systemClock));
     // The first time compiles.

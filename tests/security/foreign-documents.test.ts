@@ -70,7 +70,7 @@ test("a listing of elements that never end is read once, not once for each of th
   expect(await cost(() => listed.list("default/c1").catch(() => undefined))).toBeLessThan(LIMIT_MS);
 });
 
-test("a listing whose pages never end is left after some of them", async () => {
+test("an endless listing is abandoned after some pages", async () => {
   let pages = 0;
   const endpoint = await serve((_, response) => {
     pages++;
@@ -145,7 +145,7 @@ test("a workload cluster that sends without end is not listened to without end",
   expect(sent).toBeLessThan(64);
 });
 
-test("a workload cluster whose list never ends is left after some pages", async () => {
+test("a workload cluster with an endless list is abandoned after some pages", async () => {
   let pages = 0;
   const address = await serve((_, response) => {
     pages++;
@@ -159,7 +159,7 @@ test("a workload cluster whose list never ends is left after some pages", async 
   expect(pages).toBeLessThan(150);
 });
 
-test("a kubeconfig that takes long to be parsed holds nobody up", async () => {
+test("a kubeconfig that takes long to parse does not block other clients", async () => {
   const text = `${"- {a: [b, {c: d}], e: &x [f, g], h: *x}\n".repeat(3_000)}`;
   const parse = (): Promise<unknown> => kubeconfigFromText(text, { clock: systemClock }).catch(() => undefined);
   expect(await cost(parse)).toBeLessThan(LIMIT_MS);
@@ -190,7 +190,7 @@ test.each([
   expect(end).toMatch(/TemplateError|^[0-9]{1,6} characters$/);
 });
 
-test("a management controller that lists members without end is asked for some of them", async () => {
+test("reads only some members of a management controller that lists them without end", async () => {
   let asked = 0;
   const address = await serve((request, response) => {
     asked++;

@@ -81,7 +81,7 @@ describe.each(MANAGEMENT)("$where", ({ admission }) => {
     // The host's own controller looks again when the host changes: an agent's heartbeat does that.
     await plane.pass(180_000);
     const after = await plane.get(ByoHost, "own-1");
-    expect(released, "its agent was told to wipe the host").toEqual([]);
+    expect(released, "its agent was ordered to wipe the host").toEqual([]);
     expect(after.spec).toEqual(before.spec);
     expect(after.status?.bootstrap?.phase).toBe("Succeeded");
     expect((await plane.list(Machine)).map(({ status }) => status?.phase)).toEqual(["Running"]);
@@ -106,7 +106,7 @@ describe("the management controller of a host that another namespace names as we
     stringData: { username: "admin", password: "simulated" },
   };
 
-  test.each([
+  test.each<{ how: string; annotations: Record<string, string> }>([
     { how: "without credentials", annotations: {} },
     { how: "paused", annotations: { "baremetalhost.metal3.io/paused": "" } },
     {

@@ -1,7 +1,7 @@
 import { findCondition, type Unstructured } from "@capstan/apimachinery";
-import { conditionsOf, Machine, SIMULATED_AGENT_ANNOTATION, SIMULATED_AGENT_DEAD } from "@capstan/capi";
+import { conditionsOf, Machine } from "@capstan/capi";
 import { ByoHost } from "@capstan/host-agent";
-import { ByoMachine } from "@capstan/infra-byoh";
+import { ByoMachine, DEAD_AGENT, SIMULATED_AGENT_ANNOTATION } from "@capstan/infra-byoh";
 import { BareMetalHost, Metal3Machine } from "@capstan/infra-metal3";
 import type { Client } from "@capstan/runtime";
 import { afterEach, expect, test, vi } from "vitest";
@@ -72,7 +72,7 @@ test("a simulated ByoHost does not report for a Node of another namespace's clus
   expect(said).toBe("created");
   const host = { kind: ByoHost, namespace: TENANT, name };
   await mallory.patchStatus(host, { status: { bootstrap: { machineUID: uid, phase: "Succeeded" } } });
-  for (const value of ["", SIMULATED_AGENT_DEAD]) {
+  for (const value of ["", DEAD_AGENT]) {
     await mallory.patch(host, { metadata: { annotations: { [SIMULATED_AGENT_ANNOTATION]: value } } });
     await plane.pass(10_000);
   }

@@ -11,7 +11,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(root, { recursive: true, force: true }));
 
-/** What somebody is told who wants the port of `victim/payroll`. */
+/** The message for a tenant who requests the port of `victim/payroll`. */
 async function refusal(owner: string): Promise<string> {
   const ports = new PortAllocator(root);
   const { api = 0 } = await ports.allocate("victim/payroll", ["api"], "127.0.0.1");

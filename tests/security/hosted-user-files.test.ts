@@ -18,7 +18,7 @@ const recorded = JSON.parse(readFileSync(new URL("./user-file-attacks.json", imp
 >;
 
 const key = { namespace: "default", name: "tenant" };
-/** What the placement was told to write, by name of the file. */
+/** What the placement had to write, by name of the file. */
 let written: Record<string, string>[];
 let clock: VirtualClock;
 let server: ApiServer;
@@ -69,7 +69,7 @@ afterEach(async () => {
   await stop();
 });
 
-/** The tenant's control plane with one file that a flag names; waits for the answer: something is written, or it is told why not. */
+/** The tenant's control plane with one file that a flag names; waits for the answer: something is written, or the condition says why not. */
 async function supply(flag: string, text: string): Promise<string> {
   const controlPlaneRef = { apiGroup: HostedControlPlane.group, kind: HostedControlPlane.kind, name: key.name };
   const owner = await client.create({
@@ -124,7 +124,7 @@ test("a plain command, too", async () => {
   expect(message).toContain("users[0].user.exec, which would run a command on the management host");
 });
 
-test("what is accepted is written anew from what was understood: comments and spellings are left behind", async () => {
+test("writes accepted files again from their parsed content, without comments and spellings", async () => {
   await supply("audit-policy-file", "# why\napiVersion: audit.k8s.io/v1\nkind: 'Policy'\nrules: [{level: None}]\n");
   expect(written[0]?.["file.yaml"]).toBe(
     `${JSON.stringify({ apiVersion: "audit.k8s.io/v1", kind: "Policy", rules: [{ level: "None" }] }, undefined, 2)}\n`,

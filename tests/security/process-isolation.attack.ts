@@ -77,7 +77,7 @@ test("the user id of a deleted tenant belongs to no other", async () => {
   expect((await create("victim/plane", "true")).uid).not.toBe(first.uid);
 });
 
-test("files of another tenant that somebody opened by mistake are not in a tenant's view", async () => {
+test("files of another tenant that are world-readable by mistake are not in a tenant's view", async () => {
   await create("victim/plane", "true");
   const folder = join(root, "victim/plane/component");
   for (const dir of [root, join(root, "victim"), join(root, "victim/plane"), folder, join(folder, "files")])
@@ -115,7 +115,7 @@ test("a program that takes more memory than the tenant may have is killed, alone
   expect((await workloads.list("victim/plane"))[0]?.pid).toBe(victim.pid);
 });
 
-/** Processes of a user that have not ended: what ends stays listed until somebody asks for its exit code. */
+/** Running processes of a user, without zombies. */
 async function processesOf(uid: number): Promise<number> {
   const pids = (await readdir("/proc")).filter((name) => /^\d+$/.test(name));
   const found = await Promise.all(pids.map((pid) => readFile(`/proc/${pid}/status`, "utf8").catch(() => "")));

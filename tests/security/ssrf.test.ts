@@ -8,7 +8,7 @@ import { TenantPlane, until } from "./tenant-plane.ts";
 
 /**
  * A tenant writes an address of the management host into an object, and the manager goes there: to a service that listens on loopback
- * because nobody else is meant to reach it. Its answer then stands in a condition.
+ * because no other client should reach it. Its answer would then appear in a condition.
  */
 const CONTROL_PLANE = "controlplane.cluster.x-k8s.io";
 const meta = (name: string, labels: Record<string, string> = {}) => ({ name, namespace: "default", labels });

@@ -67,16 +67,17 @@ it.each(["application/json", ...FORMS])("lists no other Secret in the form %s", 
   const { continue: next = "" } = (first.body as { metadata: { continue?: string } }).metadata;
   expect(next).not.toBe("");
   const { uid = "" } = objectOf(await api.admin("GET", `${SECRETS}/theirs`)).metadata;
-  for (const query of [
+  const queries: Record<string, string>[] = [
     {},
     { fieldSelector: "metadata.name!=mine" },
     { fieldSelector: "metadata.name=theirs" },
     { fieldSelector: "metadata.name in (mine,theirs)" },
     { fieldSelector: "metadata.name=theirs,metadata.name=mine" },
     { fieldSelector: "metadata.name=mine,metadata.name=theirs" },
-    // The page behind `mine` of somebody who may list everything.
+    // The page behind `mine` of a user who may list everything.
     { fieldSelector: "metadata.name=mine", continue: next },
-  ]) {
+  ];
+  for (const query of queries) {
     const answer = await list(query);
     expect(answer).not.toContain(LOOT);
     expect(answer).not.toContain(uid);

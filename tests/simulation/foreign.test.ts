@@ -46,7 +46,7 @@ const LAMP = {
   },
 };
 
-/** What every provider brings: rights for the manager on its kinds. */
+/** What every provider installs: permissions for the manager on its kinds. */
 const LAMP_ROLE = {
   apiVersion: "rbac.authorization.k8s.io/v1",
   kind: "ClusterRole",

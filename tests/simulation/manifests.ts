@@ -1,19 +1,21 @@
 const INFRA = "apiGroup: infrastructure.cluster.x-k8s.io";
 
 /** An infrastructure provider of a mixed cluster. */
-export type Provider = "memory" | "byoh" | "metal3";
+export type Provider = "memory" | "byoh" | "metal3" | "kubernetes";
 
-const PREFIX = { memory: "Memory", byoh: "Byo", metal3: "Metal3" } as const;
+const PREFIX = { memory: "Memory", byoh: "Byo", metal3: "Metal3", kubernetes: "Kubernetes" } as const;
 const SPEC = {
   memory: "{}",
   byoh: "{}",
+  kubernetes: "{}",
   metal3: "{ image: { url: http://images.example/node-v1.34.4.iso, diskFormat: live-iso } }",
 } as const;
 
-/** Nodes say which host they run on: Metal3 finds them by it. Only hosts that run cloud-init can be told so. */
+/** Nodes say which host they run on: Metal3 finds them by it. Only hosts that run cloud-init can be configured so. */
 const KUBEADM_CONFIG = {
   memory: "format: cloud-config",
   byoh: "format: cloud-config",
+  kubernetes: "format: cloud-config",
   metal3: `joinConfiguration: { nodeRegistration: { name: "{{ ds.meta_data.name }}", kubeletExtraArgs: [{ name: node-labels, value: "metal3.io/uuid={{ ds.meta_data.uuid }}" }] } }`,
 } as const;
 

@@ -109,7 +109,7 @@ async function expectNothingLeft(): Promise<void> {
 
 describe.each([
   ["two infrastructure clusters under a MetaCluster", META],
-  ["one infrastructure cluster beside the other", BESIDE],
+  ["one infrastructure cluster in addition to the other", BESIDE],
 ])("a mixed cluster with %s", (_name, manifest) => {
   test("(1) Nodes carry byoh:// and metal3:// IDs and Machines get nodeRef", async () => {
     await start(manifest);
@@ -243,7 +243,7 @@ test("(7) a KubeadmConfig with ds.meta_data given to an own host is reported as 
   expect(await message()).toMatch(/ds\.meta_data\.uuid|uuid/);
 });
 
-test("a namespace deleted half-way ends clean", async () => {
+test("a namespace that is deleted half-way leaves nothing behind", async () => {
   plane = await Plane.start({ own: 2, metal: 2, namespace: "lab" });
   await plane.apply(META);
   await plane.until("a host is being provisioned", async () =>
@@ -252,7 +252,7 @@ test("a namespace deleted half-way ends clean", async () => {
   const namespace = { group: "", version: "v1", kind: "Namespace", plural: "namespaces", namespaced: false } as const;
   await plane.client.delete({ kind: namespace, name: "lab" });
   await plane.until(
-    "the namespace is gone",
+    "the namespace is deleted",
     async () => (await plane.client.get(namespace, { name: "lab" })) === undefined,
   );
   for (const kind of [Cluster, HostedControlPlane, Metal3Machine, ByoMachine, BareMetalHost, ByoHost] as const)

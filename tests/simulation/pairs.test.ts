@@ -1,6 +1,7 @@
 import { Cluster, Machine } from "@capstan/capi";
 import { ByoHost } from "@capstan/host-agent";
 import { BareMetalHost } from "@capstan/infra-metal3";
+import { Pod } from "@capstan/workloads";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { cluster, clusterKind, infraCluster, metaCluster, type Provider, workers } from "./manifests.ts";
 import { Plane } from "./plane.ts";
@@ -11,8 +12,11 @@ const PAIRS: [Provider, Provider][] = [
   ["memory", "byoh"],
   ["memory", "metal3"],
   ["byoh", "metal3"],
+  ["kubernetes", "memory"],
+  ["kubernetes", "byoh"],
+  ["kubernetes", "metal3"],
 ];
-const ID = { memory: /^memory:\/\//, byoh: /^byoh:\/\//, metal3: /^metal3:\/\// };
+const ID = { memory: /^memory:\/\//, byoh: /^byoh:\/\//, metal3: /^metal3:\/\//, kubernetes: /^kubernetes:\/\// };
 
 let plane: Plane;
 afterEach(() => plane.close());
@@ -37,6 +41,7 @@ async function checkGone(): Promise<void> {
   await plane.gone("c1");
   await plane.pass(5_000);
   expect(await plane.list(Machine)).toEqual([]);
+  expect(await plane.list(Pod)).toEqual([]);
   for (const host of await plane.list(ByoHost)) expect(host.spec).toEqual({});
   for (const host of await plane.list(BareMetalHost)) {
     expect(host.spec.consumerRef).toBeUndefined();
@@ -48,7 +53,7 @@ async function checkGone(): Promise<void> {
 
 describe.each(PAIRS)("one cluster with machines of %s and %s", (first, second) => {
   test("under a MetaCluster: both join, are replaced and give everything back", async () => {
-    plane = await Plane.start({ own: 2, metal: 2 });
+    plane = await Plane.start({ own: 2, metal: 2, pods: [first, second].includes("kubernetes") });
     await plane.apply(
       cluster("c1", "MetaCluster") +
         metaCluster("c1", [clusterKind(first), clusterKind(second)]) +
@@ -61,8 +66,8 @@ describe.each(PAIRS)("one cluster with machines of %s and %s", (first, second) =
     await checkGone();
   });
 
-  test("with the second beside the first: adopted, and deleted with it", async () => {
-    plane = await Plane.start({ own: 2, metal: 2 });
+  test("adopts the second one in addition to the first, and deletes it with that", async () => {
+    plane = await Plane.start({ own: 2, metal: 2, pods: [first, second].includes("kubernetes") });
     await plane.apply(
       cluster("c1", clusterKind(first)) +
         infraCluster(first, "c1") +

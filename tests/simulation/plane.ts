@@ -12,12 +12,24 @@ import {
 } from "@capstan/apimachinery";
 import { type ApiServer, createApiServer, memoryStore } from "@capstan/apiserver";
 import { Cluster, conditionsOf, Machine } from "@capstan/capi";
-import { KINDS, kindRules, type Manager, managerTransport, simulatedHosts, startManager } from "@capstan/manager";
+import type { EtcdClient } from "@capstan/etcd";
+import {
+  KINDS,
+  kindRules,
+  type ManagedProvider,
+  type Manager,
+  type ManagerOptions,
+  managerTransport,
+  simulatedHosts,
+  startManager,
+} from "@capstan/manager";
 import { Client, type Kind, silentLogger } from "@capstan/runtime";
+import type { PodRunner } from "@capstan/workloads/testing";
+import { MachinePods } from "./machine-pods.ts";
 
 const STEP_MS = 200;
 const GIVE_UP_MS = 20 * 60_000;
-/** Keys are made in threads, in real time: they finish before virtual time goes on. */
+/** Keys are made in threads, in real time: they finish before virtual time continues. */
 const REAL_MS = 2;
 
 /** A whole management plane in virtual time: API, all controllers, and hosts in memory. */
@@ -30,7 +42,12 @@ export class Plane {
   readonly #dataDir: string;
   /** What the API refused to the manager: its roles must suffice. */
   readonly #refused = new Set<string>();
+  readonly #providers: readonly ManagedProvider[] | undefined;
   readonly #mayBeRefused: RegExp | undefined;
+  readonly #observe: (transport: Transport) => Transport;
+  readonly #embeddedStores: ManagerOptions["embeddedStores"] | undefined;
+  readonly #settled: (() => Promise<void>) | undefined;
+  readonly #pods: MachinePods | undefined;
   #manager: Manager | undefined;
 
   private constructor(parts: {
@@ -39,8 +56,18 @@ export class Plane {
     dataDir: string;
     namespace: string;
     mayBeRefused: RegExp | undefined;
+    observe?: (transport: Transport) => Transport;
+    embeddedStores?: ManagerOptions["embeddedStores"];
+    settled?: () => Promise<void>;
+    pods: MachinePods | undefined;
+    providers: readonly ManagedProvider[] | undefined;
   }) {
+    this.#pods = parts.pods;
+    this.#providers = parts.providers;
     this.#mayBeRefused = parts.mayBeRefused;
+    this.#observe = parts.observe ?? ((transport) => transport);
+    this.#embeddedStores = parts.embeddedStores;
+    this.#settled = parts.settled;
     const { clock, server } = parts;
     this.clock = clock;
     this.server = server;
@@ -58,8 +85,17 @@ export class Plane {
     mayBeRefused?: RegExp;
     /** false: nothing admits objects, as in a management cluster without our webhooks. */
     admission?: boolean;
+    /** Wraps the transport of the manager. */
+    observe?: (transport: Transport) => Transport;
+    embeddedStores?: ManagerOptions["embeddedStores"];
+    /** Waits until all work in real time has ended: then a timer fires. By default a short time passes after each step. */
+    settled?: () => Promise<void>;
+    /** Whether the management cluster runs pods, which are simulated. */
+    pods?: boolean;
+    /** The providers to load; by default those of this tree. */
+    providers?: readonly ManagedProvider[];
   }): Promise<Plane> {
-    const { namespace = "default", own, metal } = options;
+    const { namespace = "default", own, metal, mayBeRefused, observe, embeddedStores, settled } = options;
     const clock = new VirtualClock();
     let running: ApiServer | undefined;
     const rules = kindRules(KINDS, () => running);
@@ -72,27 +108,51 @@ export class Plane {
     });
     running = server;
     const dataDir = await mkdtemp(join(tmpdir(), "capstan-simulation-"));
-    const plane = new Plane({ clock, server, dataDir, namespace, mayBeRefused: options.mayBeRefused });
+    const given = {
+      ...(observe && { observe }),
+      ...(embeddedStores && { embeddedStores }),
+      ...(settled && { settled }),
+    };
+    const pods = options.pods === true ? await MachinePods.start(server, clock, namespace) : undefined;
+    const plane = new Plane({
+      pods,
+      clock,
+      server,
+      dataDir,
+      namespace,
+      mayBeRefused,
+      providers: options.providers,
+      ...given,
+    });
     await plane.startManager();
-    if (namespace !== "default")
+    if (namespace !== "default" && options.pods !== true)
       await plane.client.create({ apiVersion: "v1", kind: "Namespace", metadata: { name: namespace } });
     for (const object of simulatedHosts({ namespace, own, metal })) await plane.client.create(object);
     return plane;
   }
 
+  /** Decides what happens to the pods of a plane with pods. */
+  get podRunner(): PodRunner {
+    if (this.#pods === undefined) throw new Error("the plane runs no pods");
+    return this.#pods.runner;
+  }
+
   async startManager(): Promise<void> {
     const { clock } = this;
     this.#manager = await startManager({
-      transport: this.#noting(await managerTransport(this.server, this.clock)),
+      transport: this.#noting(this.#observe(await managerTransport(this.server, this.clock))),
       kinds: "in-process",
       dataDir: this.#dataDir,
+      ...(this.#embeddedStores && { embeddedStores: this.#embeddedStores }),
       clock,
       random: seededRandom(2),
       log: silentLogger,
+      runsPods: this.#pods !== undefined,
+      ...(this.#providers === undefined ? {} : { providers: this.#providers }),
     });
   }
 
-  /** The manager ends in the middle of whatever it does, and another one takes over. */
+  /** Kills the manager at any point, and lets another one take over. */
   async restartManager(): Promise<void> {
     await this.#manager?.stop();
     await this.startManager();
@@ -139,6 +199,17 @@ export class Plane {
     return items.sort((a, b) => ((a.metadata.name ?? "") < (b.metadata.name ?? "") ? -1 : 1));
   }
 
+  /** The client of a workload cluster that the controllers use; undefined while they have none. */
+  workload(name: string): Client | undefined {
+    const connection = this.#manager?.workload.get({ namespace: this.namespace, name });
+    return connection?.state === "connected" ? connection.client : undefined;
+  }
+
+  /** The member of etcd on a simulated control plane Node. */
+  etcd(name: string, nodeName: string): { client: EtcdClient; endpoint: string } | undefined {
+    return this.#manager?.planes.find({ namespace: this.namespace, name }, nodeName);
+  }
+
   async pass(ms: number): Promise<void> {
     for (let passed = 0; passed < ms; passed += STEP_MS) await this.#step();
   }
@@ -168,8 +239,22 @@ export class Plane {
   }
 
   async #step(): Promise<void> {
+    if (this.#settled !== undefined) {
+      await this.#stepExactly(this.#settled);
+      return;
+    }
+    await this.#pods?.step((cluster) => this.workload(cluster));
     await this.clock.advance(STEP_MS);
     await new Promise((resolve) => setTimeout(resolve, REAL_MS));
+  }
+
+  async #stepExactly(settled: () => Promise<void>): Promise<void> {
+    const end = this.clock.now() + STEP_MS;
+    await settled();
+    while (this.clock.now() < end) {
+      await this.clock.advance(Math.max(0, Math.min(this.clock.nextTimer() ?? end, end) - this.clock.now()));
+      await settled();
+    }
   }
 
   /** Every condition that is not as it should be. */

@@ -8,7 +8,7 @@ import { Client, type Logger, silentLogger } from "@capstan/runtime";
 
 const STEP_MS = 200;
 const LONG_STEP_MS = 5_000;
-/** Keys are made in threads, in real time: they finish before virtual time goes on. */
+/** Keys are made in threads, in real time: they finish before virtual time continues. */
 const REAL_MS = 2;
 
 /** One life of the process. */
@@ -86,7 +86,7 @@ export class RestartedPlane {
   async restart(how: "stop" | "kill", awayMs: number): Promise<void> {
     const life = this.#now();
     if (how === "kill") life.cut = true;
-    // Ends what the operating system would end with the process: sockets and files.
+    // Closes what the operating system would close with the process: sockets and files.
     await life.manager.stop();
     await life.server.close();
     life.cut = true;
@@ -149,7 +149,7 @@ export class RestartedPlane {
   #log(cut: () => boolean): Logger {
     const note = (level: string) => (message: string, fields?: object) => {
       const error = (fields as { error?: unknown } | undefined)?.error;
-      // Of what fails while the process is being killed nobody hears.
+      // Failures while the process is being killed are not reported.
       if (!cut())
         this.complaints.push(`${level}: ${message} ${error instanceof Error ? error.message : String(error)}`);
     };

@@ -1,8 +1,8 @@
 import { findCondition } from "@capstan/apimachinery";
-import { conditionsOf, Machine, MachineDeployment, SIMULATED_KUBELET_ANNOTATION, WorkerPool } from "@capstan/capi";
+import { conditionsOf, Machine, MachineDeployment, WorkerPool } from "@capstan/capi";
 import { HostedControlPlane } from "@capstan/controlplane-hosted";
 import { ByoHost } from "@capstan/host-agent";
-import { ByoMachine } from "@capstan/infra-byoh";
+import { ByoMachine, SIMULATED_KUBELET_ANNOTATION } from "@capstan/infra-byoh";
 import { demoObjects } from "capstan";
 import { afterEach, expect, test, vi } from "vitest";
 import { Plane } from "./plane.ts";
@@ -41,15 +41,15 @@ async function running(version: string): Promise<string> {
 test("upgrading the demo brings every Machine, own hosts and bare metal, to the new version", async () => {
   plane = await Plane.start({ own: 0, metal: 0 });
   for (const object of demoObjects()) await plane.client.create(object);
-  await plane.until("demo", async () => (await running("v1.34.4")) === "byoh,byoh,metal3,metal3");
+  await plane.until("demo", async () => (await running("v1.36.3")) === "byoh,byoh,metal3,metal3");
   expect((await plane.get(WorkerPool, "general")).status?.upToDateReplicas).toBe(4);
 
-  await upgrade("v1.35.4");
+  await upgrade("v1.37.1");
   let lowest = 4;
   await plane.until("upgrade", async () => {
     const pool = await plane.get(WorkerPool, "general");
     lowest = Math.min(lowest, pool.status?.upToDateReplicas ?? 0);
-    return (await running("v1.35.4")) === "byoh,byoh,metal3,metal3" && (await plane.list(Machine)).length === 4;
+    return (await running("v1.37.1")) === "byoh,byoh,metal3,metal3" && (await plane.list(Machine)).length === 4;
   });
   // The pool counts what its Machines say: not all are up to date while they are replaced.
   expect(lowest).toBeLessThan(4);
@@ -74,27 +74,27 @@ test("hosts without an installer take a patch release as it is, and stop a minor
     .filter(({ kind }) => kind !== "K8sInstallerConfigTemplate")
     .map((object) => (object.kind === "ByoMachineTemplate" ? { ...object, spec: { template: { spec: {} } } } : object));
   for (const object of objects) await plane.client.create(object);
-  for (const host of ["own-1", "own-2", "own-3"]) await installKubelet(host, "v1.34.4");
-  await plane.until("demo", async () => (await running("v1.34.4")) === "byoh,byoh,metal3,metal3");
+  for (const host of ["own-1", "own-2", "own-3"]) await installKubelet(host, "v1.36.3");
+  await plane.until("demo", async () => (await running("v1.36.3")) === "byoh,byoh,metal3,metal3");
 
-  await upgrade("v1.34.9");
+  await upgrade("v1.36.9");
   await plane.until("patch", async () => {
-    const done = (await plane.list(Machine)).filter((each) => each.spec.version === "v1.34.9" && upToDate(each));
+    const done = (await plane.list(Machine)).filter((each) => each.spec.version === "v1.36.9" && upToDate(each));
     return done.length === 4 && (await plane.list(Machine)).length === 4;
   });
   const own = (await plane.list(Machine)).find(({ spec }) => spec.infrastructureRef.kind === "ByoMachine");
   expect(findCondition(conditionsOf(own ?? {}), "UpToDate")?.message).toBe(
-    "* Node runs v1.34.4, a different patch release of v1.34.9",
+    "* Node runs v1.36.3, a different patch release of v1.36.9",
   );
 
-  await upgrade("v1.35.4");
+  await upgrade("v1.37.1");
   const stuck = async (): Promise<string> =>
     findCondition(conditionsOf(await plane.get(WorkerPool, "general")), "Progressing")?.message ?? "";
   await plane.until("stuck", async () => (await stuck()).startsWith("no progress for 10m: member own: Machine "));
-  expect(await stuck()).toContain("but v1.35 is needed; set installerRef in the ByoMachineTemplate");
+  expect(await stuck()).toContain("but v1.37 is needed; set installerRef in the ByoMachineTemplate");
   const waiting = (await plane.list(ByoMachine)).map((each) => findCondition(conditionsOf(each), "Ready"));
   expect(waiting.find((ready) => ready?.reason === "InsufficientCapacity")?.message).toMatch(
-    /\(2 in use, 1 with another kubelet\): own-\d has kubelet v1\.34\.4, but v1\.35 is needed/,
+    /\(2 in use, 1 with another kubelet\): own-\d has kubelet v1\.36\.3, but v1\.37 is needed/,
   );
   const deployment = await plane.get(MachineDeployment, "general-own");
   expect(findCondition(conditionsOf(deployment), "Progressing")).toMatchObject({
@@ -103,9 +103,9 @@ test("hosts without an installer take a patch release as it is, and stop a minor
   });
   expect(findCondition(conditionsOf(deployment), "Available")?.status).toBe("True");
 
-  for (const host of ["own-1", "own-2", "own-3"]) await installKubelet(host, "v1.35.1");
+  for (const host of ["own-1", "own-2", "own-3"]) await installKubelet(host, "v1.37.0");
   await plane.until("upgrade", async () => {
-    const done = (await plane.list(Machine)).filter((each) => each.spec.version === "v1.35.4" && upToDate(each));
+    const done = (await plane.list(Machine)).filter((each) => each.spec.version === "v1.37.1" && upToDate(each));
     return done.length === 4 && (await plane.list(Machine)).length === 4;
   });
   await plane.until("complete", async () => (await stuck()) === "");

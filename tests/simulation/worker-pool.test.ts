@@ -52,7 +52,7 @@ test("bare metal that is used up overflows to own hosts, and returns when there 
   await plane.until("overflow", async () => (await schemes()).join() === "byoh,metal3,metal3");
   const pool = await plane.get(WorkerPool, "general");
   const metal = pool.status?.members?.find(({ name }) => name === "metal");
-  // The machine that got nothing is gone; another is tried after the cool-down.
+  // The machine without capacity is deleted; another is tried after the cool-down.
   expect(metal?.state).toBe("CoolingDown");
   const before = (await plane.list(Metal3Machine)).map(({ metadata }) => metadata.name);
 
@@ -60,7 +60,7 @@ test("bare metal that is used up overflows to own hosts, and returns when there 
     await plane.client.create(object);
   await plane.until("return", async () => (await schemes()).join() === "metal3,metal3,metal3");
   await plane.until("own host free", async () => (await plane.list(Machine)).length === 3);
-  // Nobody was replaced needlessly.
+  // No machine was replaced needlessly.
   expect((await plane.list(Metal3Machine)).map(({ metadata }) => metadata.name)).toEqual(
     expect.arrayContaining(before),
   );
@@ -72,7 +72,7 @@ test("bare metal that is used up overflows to own hosts, and returns when there 
   expect(await plane.list(Machine)).toEqual([]);
 });
 
-test("a host that is added is used at once, long before the cool-down ends", async () => {
+test("uses an added host immediately, long before the cool-down is over", async () => {
   plane = await Plane.start({ own: 0, metal: 2 });
   await plane.apply(
     cluster("c1", "MetaCluster") +
@@ -101,7 +101,7 @@ test("a host that is added is used at once, long before the cool-down ends", asy
   await plane.until("four", async () => (await schemes()).join() === "byoh,metal3,metal3,metal3");
 });
 
-test("looking whether a full member has room again disturbs nobody", async () => {
+test("checking whether a full member has room again affects no machine", async () => {
   plane = await Plane.start({ own: 2, metal: 2 });
   await plane.apply(
     cluster("c1", "MetaCluster") +
@@ -118,7 +118,7 @@ test("looking whether a full member has room again disturbs nobody", async () =>
       status?.phase === "Running" ? [metadata.name ?? ""] : [],
     );
   const settled = await running();
-  // Each question and each refusal is a change of the number asked for.
+  // Each attempt and each refusal is a change of the requested number.
   const questions = async (): Promise<number> =>
     (await plane.get(MachineDeployment, "general-metal")).metadata.generation ?? 0;
   const before = await questions();
@@ -127,4 +127,26 @@ test("looking whether a full member has room again disturbs nobody", async () =>
     expect(await running()).toEqual(settled);
   }
   expect(await questions()).toBeGreaterThanOrEqual(before + 6);
+});
+
+test("pods without room in the outer cluster overflow to own hosts, at the outer scheduler's word", async () => {
+  plane = await Plane.start({ own: 2, metal: 0, pods: true });
+  const message = "0/1 nodes are available: 1 Insufficient memory.";
+  const unschedulable = { type: "PodScheduled", status: "False", reason: "Unschedulable", message };
+  plane.podRunner.fate = () => ({ phase: "Pending", conditions: [unschedulable] });
+  await plane.apply(
+    cluster("c1", "MetaCluster") +
+      metaCluster("c1", ["ByoCluster", "KubernetesCluster"]) +
+      infraCluster("byoh", "c1") +
+      infraCluster("kubernetes", "c1") +
+      templates("kubernetes", "pods") +
+      templates("byoh", "own") +
+      POOL.replace("replicas: 3", "replicas: 2").replace(
+        member("metal", "Metal3MachineTemplate"),
+        member("pods", "KubernetesMachineTemplate"),
+      ),
+  );
+  await plane.until("overflow", async () => (await schemes()).join() === "byoh,byoh");
+  const pool = await plane.get(WorkerPool, "general");
+  expect(pool.status?.members?.find(({ name }) => name === "pods")?.state).toBe("CoolingDown");
 });

@@ -15,7 +15,7 @@ export function pausedCluster(name: string): Cluster {
   };
 }
 
-/** A token of somebody who may look at everything of clusters and change nothing. */
+/** A token that may read everything of clusters and change nothing. */
 export async function readOnlyToken(client: Client): Promise<string> {
   const rbac = "rbac.authorization.k8s.io";
   const account: Unstructured = {

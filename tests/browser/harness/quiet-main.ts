@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { systemClock, systemRandom, type Unstructured } from "@capstan/apimachinery";
 import { createApiServer, memoryStore } from "@capstan/apiserver";
 import { actingInProcess, startDashboard } from "@capstan/dashboard-server";
-import { KINDS } from "@capstan/manager";
+import { KINDS, PROVIDERS } from "@capstan/manager";
 import { Cache, Client, silentLogger } from "@capstan/runtime";
 import { ROOT } from "./root.ts";
 
@@ -26,7 +26,7 @@ const dashboard = await startDashboard({
   dataDir,
   acting: actingInProcess(api),
   cache,
-  kinds: KINDS,
+  providers: PROVIDERS,
   version: "test",
   log: silentLogger,
   ...deps,

@@ -43,7 +43,7 @@ export function secondsAgo(nowMs: number, seconds: number): string {
 export function cluster(
   nowMs: number,
   said: readonly Said[] | undefined,
-  more: { paused?: boolean } = {},
+  more: { paused?: boolean; controlPlaneKind?: string } = {},
 ): StoryObject {
   return {
     apiVersion: CORE,
@@ -52,7 +52,11 @@ export function cluster(
     labels: {},
     spec: {
       ...(more.paused === true ? { paused: true } : {}),
-      controlPlaneRef: { apiGroup: "controlplane.cluster.x-k8s.io", kind: "HostedControlPlane", name: "demo" },
+      controlPlaneRef: {
+        apiGroup: "controlplane.cluster.x-k8s.io",
+        kind: more.controlPlaneKind ?? "HostedControlPlane",
+        name: "demo",
+      },
     },
     ...(said === undefined
       ? {}
@@ -92,6 +96,56 @@ export function controlPlane(
           },
         }),
   };
+}
+
+/** A KubeadmControlPlane that replaces its Machines, with its Machines: how long ago each began what it does now. */
+export function machinePlane(nowMs: number, said: readonly Said[], machines: readonly PlaneMachine[]): StoryObject[] {
+  const joined = machines.filter(({ node }) => node).length;
+  return [
+    {
+      apiVersion: "controlplane.cluster.x-k8s.io/v1beta2",
+      kind: "KubeadmControlPlane",
+      name: "demo",
+      owner: "Cluster/demo",
+      labels: CLUSTER,
+      spec: {
+        version: "v1.35.4",
+        replicas: 3,
+        machineTemplate: {
+          spec: {
+            infrastructureRef: {
+              apiGroup: "infrastructure.cluster.x-k8s.io",
+              kind: "ByoMachineTemplate",
+              name: "demo",
+            },
+          },
+        },
+      },
+      status: {
+        conditions: conditions(nowMs, said),
+        replicas: machines.length,
+        readyReplicas: joined,
+        availableReplicas: joined,
+        initialization: { controlPlaneInitialized: true },
+      },
+    },
+    ...machines.map(({ name, said: own, node }) => ({
+      apiVersion: CORE,
+      kind: "Machine",
+      name,
+      owner: "KubeadmControlPlane/demo",
+      labels: { ...CLUSTER, "cluster.x-k8s.io/control-plane": "" },
+      spec: machineSpec(name),
+      status: { conditions: conditions(nowMs, own), ...(node ? { nodeRef: { name } } : {}) },
+    })),
+  ];
+}
+
+/** A control plane Machine of a story; one with a Node has joined. */
+interface PlaneMachine {
+  name: string;
+  said: readonly Said[];
+  node: boolean;
 }
 
 interface GroupOptions {

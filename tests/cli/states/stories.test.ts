@@ -9,6 +9,7 @@ const EXPECTED: Readonly<Record<string, StateName>> = {
   provisioning: "Progressing",
   healthy: "Healthy",
   "upgrade-3-of-7": "Progressing",
+  "kubeadm-upgrade-1-of-3": "Progressing",
   "upgrade-stuck": "Degraded",
   "upgrade-past-its-deadline": "Degraded",
   "dead-host-and-pending-upgrade": "Degraded",
@@ -50,10 +51,12 @@ test.each(Object.entries(STORIES))("%s", async (name, story: Story) => {
   const causes = seen.page.get("Cluster/demo")?.causes ?? [];
   const printed = [...seen.why.matchAll(/^Cause(?: \d+ of \d+)?: (.*)$/gm)].map(([, text]) => text);
   expect(causes.map(({ cause }) => cause)).toEqual(printed);
+  // And what why says of a control plane's current step.
+  for (const { doing } of seen.page.get("Cluster/demo")?.activities ?? []) expect(seen.why).toContain(doing);
   await expect(textOf(seen)).toMatchFileSnapshot(`golden/${name}.txt`);
 });
 
-test("a dead host and a pending upgrade are two causes with a cure each, the host first", async () => {
+test("a dead host and a pending upgrade are two causes with a remedy each, the host first", async () => {
   const story = STORIES["dead-host-and-pending-upgrade"];
   if (story === undefined) throw new Error("there is no such story");
   await plane.tell("two-causes", story.ageSeconds, (nowMs) => story.objects(nowMs));

@@ -1,4 +1,13 @@
-import { cluster, controlPlane, deployment, machine, pool, type Said, type StoryObject } from "./objects.ts";
+import {
+  cluster,
+  controlPlane,
+  deployment,
+  machine,
+  machinePlane,
+  pool,
+  type Said,
+  type StoryObject,
+} from "./objects.ts";
 
 /** A cluster at one moment of its life. */
 export interface Story {
@@ -243,6 +252,32 @@ export const STORIES: Readonly<Record<string, Story>> = {
           message: "Cannot reach the workload cluster",
         },
       ]),
+    ],
+  },
+  "kubeadm-upgrade-1-of-3": {
+    ageSeconds: OLD,
+    objects: (now) => [
+      cluster(now, UP, { controlPlaneKind: "KubeadmControlPlane" }),
+      ...machinePlane(
+        now,
+        [{ type: "Available" }, { type: "RollingOut", ago: 300, message: "Rolling out 2 not up-to-date replicas" }],
+        [
+          { name: "cp-new-1", node: true, said: READY },
+          {
+            name: "cp-new-2",
+            node: false,
+            said: [
+              { type: "Ready", status: "False", ago: 90, reason: "NotReady", message: "* NodeHealthy: no Node yet" },
+              { type: "UpToDate", ago: 90 },
+              { type: "BootstrapConfigReady", ago: 80 },
+              { type: "InfrastructureReady", ago: 40 },
+              { type: "NodeHealthy", status: "Unknown", ago: 90, reason: "InspectionFailed", message: "no Node yet" },
+            ],
+          },
+          { name: "cp-old-1", node: true, said: [...READY.slice(0, 2), outdated(300)] },
+          { name: "cp-old-2", node: true, said: [...READY.slice(0, 2), outdated(300)] },
+        ],
+      ),
     ],
   },
 };

@@ -1,8 +1,8 @@
 import { type KubeObject, seededRandom, type Unstructured, VirtualClock } from "@capstan/apimachinery";
 import { type ApiServer, createApiServer, memoryStore } from "@capstan/apiserver";
-import { isTreeKind } from "@capstan/capi";
+import { hostKinds, isTreeKind } from "@capstan/capi";
 import { type FleetRow, type HostRow, type ObjectItem, Views } from "@capstan/dashboard-server";
-import { KINDS, observeClusterStates } from "@capstan/manager";
+import { KINDS, observeClusterStates, PROVIDERS } from "@capstan/manager";
 import { Cache, Client, createMetrics, type Metrics, silentLogger } from "@capstan/runtime";
 import { type CommandIo, runProgram } from "capstan";
 import type { StoryObject } from "./objects.ts";
@@ -40,8 +40,14 @@ export class StoryPlane {
     this.#client = new Client(api.admin(), { fieldManager: "story", clock });
     this.#cache = new Cache(this.#client, deps);
     this.#cache.start();
-    this.#views = new Views({ cache: this.#cache, kinds: KINDS.filter(isTreeKind), log: silentLogger, ...deps });
-    observeClusterStates(metrics, this.#cache, KINDS, clock);
+    this.#views = new Views({
+      cache: this.#cache,
+      kinds: KINDS.filter((kind) => isTreeKind(kind, hostKinds(PROVIDERS))),
+      providers: PROVIDERS,
+      log: silentLogger,
+      ...deps,
+    });
+    observeClusterStates(metrics, this.#cache, PROVIDERS, clock);
   }
 
   static async start(): Promise<StoryPlane> {

@@ -1,12 +1,12 @@
-/** How an admission webhook answers; without anything it allows. */
+/** The response of an admission webhook; allows by default. */
 export interface AdmissionScript {
   /** The response's fields, as they are. */
   readonly response?: Readonly<Record<string, unknown>>;
   /** A JSON patch. */
   readonly patch?: readonly unknown[];
-  /** Raises the number in this label by one: shows how often, and in which order, webhooks were asked. */
+  /** Raises the number in this label by one: shows how often, and in which order, webhooks were called. */
   readonly count?: string;
-  /** Denies and quotes these fields of the question. */
+  /** Denies and quotes these fields of the request. */
   readonly quote?: readonly string[];
   /** Replaces fields of the whole document. */
   readonly review?: Readonly<Record<string, unknown>>;

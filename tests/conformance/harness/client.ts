@@ -12,14 +12,14 @@ export interface Side {
   readonly webhooks?: { readonly url: string; readonly ca: string; readonly serving: string };
 }
 
-/** An answer as it came. */
+/** A raw response. */
 export interface RawAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly body: Buffer;
 }
 
-/** A request as it goes out. */
+/** A raw request. */
 export interface RawRequest {
   readonly method: string;
   readonly path: string;

@@ -1,4 +1,4 @@
-/** How a conversion webhook answers; without anything it moves `spec.size` (v1) to `spec.dimension` (v2) and back. */
+/** The response of a conversion webhook; by default it moves `spec.size` (v1) to `spec.dimension` (v2) and back. */
 export interface ConversionScript {
   /** Fails with this result. */
   readonly result?: Readonly<Record<string, unknown>>;
@@ -8,7 +8,7 @@ export interface ConversionScript {
   readonly metadata?: Readonly<Record<string, unknown>>;
   /** Merged into every converted object. */
   readonly object?: Readonly<Record<string, unknown>>;
-  /** Gives back fewer objects. */
+  /** Returns fewer objects. */
   readonly drop?: number;
 }
 

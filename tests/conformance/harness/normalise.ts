@@ -11,6 +11,11 @@ const HEADERS = [
 ];
 const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g;
 const TIME = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/g;
+/** What Go's JSON decoder says about a text that is not JSON, and where it stopped; ours says only that it is not. */
+const JSON_ERROR =
+  /invalid character '(?:\\.[^']*|[^\\])' (?:looking for beginning of (?:value|object key string)|after (?:object key:value pair|object key|array element|top-level value)|in (?:string literal|string escape code|numeric literal|literal \w+ \(expecting '.'\)))|unexpected end of JSON input|invalid JSON/gu;
+/** The place in Go's source that made an error. */
+const GO_SOURCE = / in scheme "[^"]*\.go:\d+"/g;
 const DAY_MS = 86_400_000;
 const AGE = /^(?:\d+s|\d+m(?:\d+s)?|<invalid>|<unknown>)$/;
 
@@ -18,7 +23,7 @@ type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 
 /**
  * Replaces what must differ between two servers. Uids become the name of their object, resource versions numbers in the order
- * they were met on it, so that equal stays equal and different stays different; times of today become `<now>`, given ones stay.
+ * they were met on it, so that equal values stay equal and different ones different; current times become `<now>`, given ones stay.
  */
 export class Normaliser {
   readonly #uids = new Map<string, string>();
@@ -50,7 +55,10 @@ export class Normaliser {
   }
 
   text(text: string): string {
-    let result = text.replace(UUID, (uid) => this.#uids.get(uid) ?? "<uid>");
+    let result = text
+      .replace(JSON_ERROR, "<json error>")
+      .replace(GO_SOURCE, "")
+      .replace(UUID, (uid) => this.#uids.get(uid) ?? "<uid>");
     result = result.replace(TIME, (time) => (Math.abs(Date.parse(time) - Date.now()) < DAY_MS ? "<now>" : time));
     for (const [value, name] of this.#names) result = result.split(value).join(`<${name}>`);
     return result;

@@ -5,7 +5,7 @@ import { createApiServer, openLmdbStore } from "@capstan/apiserver";
 import type { RealKubernetes } from "../../real-kubernetes/index.ts";
 import type { Side } from "./client.ts";
 
-/** Our server beside a real one, with the same certificates, keys and users. */
+/** Our server next to a real one, with the same certificates, keys and users. */
 export interface Ours extends Side {
   readonly errors: readonly string[];
   stop(): Promise<void>;

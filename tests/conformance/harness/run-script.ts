@@ -3,7 +3,7 @@ import { Normaliser } from "./normalise.ts";
 import { at } from "./paths.ts";
 import { MERGE, type RequestStep, type Script, type Step, type WaitStep, type WatchStep } from "./script.ts";
 
-/** What a server did at one step, made comparable. */
+/** The normalized outcome of one step. */
 export interface Outcome {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
@@ -50,7 +50,7 @@ class ScriptRun {
   async all(): Promise<(Outcome | undefined)[]> {
     const namespace = namespaceOf(this.#script);
     await this.#client.send(this.#request({ do: "POST /api/v1/namespaces", body: { metadata: { name: namespace } } }));
-    // What controllers put into every namespace must be there before anything is listed.
+    // Objects that controllers create in every namespace must exist before anything is listed.
     await this.#wait({ wait: `/api/v1/namespaces/${namespace}/serviceaccounts/default` });
     await this.#wait({ wait: `/api/v1/namespaces/${namespace}/configmaps/kube-root-ca.crt` });
     const outcomes: (Outcome | undefined)[] = [];
@@ -153,7 +153,7 @@ class ScriptRun {
     return Buffer.from(this.#fill(typeof body === "string" ? body : JSON.stringify(body)));
   }
 
-  /** Puts in what earlier answers said. */
+  /** Substitutes fields of earlier responses. */
   #fill(text: string): string {
     return text.replace(/<([a-z][a-zA-Z0-9]*)(?:\.([a-zA-Z0-9./\\-]+))?>/g, (whole, id: string, path?: string) => {
       if (id === "ns") return namespaceOf(this.#script);

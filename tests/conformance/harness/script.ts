@@ -1,6 +1,6 @@
 /**
  * One request. `<ns>` is the script's namespace, `<id.path.to.field>` a field of the answer to the step with that id,
- * `<idHeaders.etag>` a header of it; `<webhooks.url>`, `<webhooks.ca>` and `<webhooks.serving>` say where webhooks are played.
+ * `<idHeaders.etag>` a header of it; `<webhooks.url>`, `<webhooks.ca>` and `<webhooks.serving>` locate the test's webhooks.
  */
 export interface RequestStep {
   /** Method and path, `POST /api/v1/namespaces/<ns>/configmaps`. */
@@ -47,11 +47,11 @@ export interface EventsStep {
   readonly differs?: string;
 }
 
-/** Repeats a request until it gives this status and, if asked, this value at a path of the body. Not compared. */
+/** Repeats a request until it returns this status and, if specified, this value at a path of the body. Not compared. */
 export interface WaitStep {
   /** A path to GET, or method and path. */
   readonly wait: string;
-  /** Asked as that user: what a binding grants is known to the real server some moments after it is stored. */
+  /** Sent as that user: the real server applies a binding some moments after it is stored. */
   readonly as?: string;
   readonly body?: unknown;
   readonly id?: string;
@@ -61,7 +61,7 @@ export interface WaitStep {
 
 export type Step = RequestStep | WatchStep | EventsStep | WaitStep;
 
-/** A story told to both servers, step by step, in a namespace of its own. */
+/** A script that runs against both servers, step by step, in a namespace of its own. */
 export interface Script {
   readonly name: string;
   readonly steps: readonly Step[];
@@ -76,7 +76,7 @@ export interface VersionSketch {
   readonly [field: string]: unknown;
 }
 
-/** A CRD in few words: `widgets` in group `g.example` with kind Widget and one version v1. */
+/** A short CRD: `widgets` in group `g.example` with kind Widget and one version v1. */
 export function crd(
   plural: string,
   group: string,

@@ -12,22 +12,22 @@ export interface Webhooks {
   stop(): Promise<void>;
 }
 
-/** What a webhook does at the level of HTTP, besides answering. */
+/** The HTTP behaviour of a webhook other than a response. */
 interface TransportScript {
   /** Answers with this status and text. */
   readonly http?: readonly [status: number, text: string];
   /** Never answers. */
   readonly hang?: boolean;
-  /** Hangs up. */
+  /** Closes the connection. */
   readonly cut?: boolean;
 }
 
-/** All that an admission webhook is told to do. */
+/** The configured behaviour of an admission webhook. */
 export type AdmissionBehaviour = AdmissionScript & TransportScript;
-/** All that a conversion webhook is told to do. */
+/** The configured behaviour of a conversion webhook. */
 export type ConversionBehaviour = ConversionScript & TransportScript;
 
-/** The path of an admission webhook that behaves as told. Its behaviour is in the path, because queries are not allowed there. */
+/** The path of an admission webhook with this behaviour. The behaviour is in the path, because queries are not allowed there. */
 export function admissionPath(behaviour: AdmissionBehaviour): string {
   return `/admit/${encoded(behaviour)}`;
 }
@@ -41,7 +41,7 @@ function encoded(behaviour: object): string {
   return Buffer.from(JSON.stringify(behaviour)).toString("base64url");
 }
 
-/** One HTTPS server that plays all webhooks, for both API servers. It remembers nothing: the same question gets the same answer. */
+/** One HTTPS server that acts as all webhooks, for both API servers. It is stateless: the same request gets the same response. */
 export async function startWebhooks(options: {
   readonly host: string;
   readonly certPem: string;

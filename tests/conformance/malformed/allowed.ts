@@ -1,7 +1,7 @@
 import type { MalformedRequest } from "../../faults/malformed.ts";
 import type { Verdict } from "./ask-both.ts";
 
-/** A way in which a malformed request may be judged differently; docs/differences.md gives the reason under the same name. */
+/** An allowed difference for malformed requests; docs/differences.md gives the reason under the same name. */
 interface AllowedDifference {
   readonly name: string;
   /** A request that shows it, sent with the others. */

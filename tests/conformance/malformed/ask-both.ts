@@ -2,7 +2,7 @@ import type { MalformedRequest } from "../../faults/malformed.ts";
 import { MALFORMED_FIXTURES } from "../../faults/malformed-fixtures.ts";
 import type { Client, RawAnswer } from "../harness/client.ts";
 
-/** What counts of an answer: whose fault it is said to be, and why. */
+/** The compared part of a response: its status and reason. */
 export interface Verdict {
   /** 0 when the connection was closed without an answer. */
   readonly status: number;
@@ -11,15 +11,15 @@ export interface Verdict {
   readonly message: string;
 }
 
-/** Longer than either server takes to make a kind available. */
+/** Longer than either server takes to serve a new kind. */
 const PATIENCE_MS = 30_000;
 const POLL_MS = 100;
 
-/** Makes what the requests aim at, and waits until it is there. */
+/** Creates the targets of the requests, and waits until they exist. */
 export async function prepare(client: Client): Promise<void> {
   for (const { path, body } of MALFORMED_FIXTURES) {
     const deadline = Date.now() + PATIENCE_MS;
-    // A new kind takes a moment to be served: 404 until then. What a server made by itself is a conflict.
+    // A new kind takes a moment to be served: 404 until then. An object that the server created itself is a conflict.
     for (;;) {
       const { status } = await ask(client, {
         method: "POST",
@@ -36,7 +36,7 @@ export async function prepare(client: Client): Promise<void> {
 
 /**
  * The request as one that changes nothing, so that both servers are in the same state all the time; undefined when it might
- * change something all the same: a body of DeleteOptions decides alone whether it is a trial.
+ * still change something: a body of DeleteOptions alone decides whether it is a dry run.
  */
 export function harmless(request: MalformedRequest): MalformedRequest | undefined {
   const { method, path, body } = request;

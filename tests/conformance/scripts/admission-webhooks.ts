@@ -14,7 +14,7 @@ function dear(count: number): object[] {
   return Array.from({ length: count }, (_, i) => ({ name: `dear-${i}`, expression }));
 }
 
-/** A webhook in few words; asked about ConfigMaps with the label `ask: <ask>`. */
+/** A short webhook configuration for ConfigMaps with the label `ask: <ask>`. */
 interface Hook extends Readonly<Record<string, unknown>> {
   readonly ask: string;
   readonly does: AdmissionBehaviour;
@@ -34,7 +34,7 @@ function hook({ ask, does, ...rest }: Hook): object {
   };
 }
 
-/** Writes a configuration and waits until the server obeys it: its last webhook refuses what is labelled with its name. */
+/** Writes a configuration and waits until the server applies it: its last webhook denies objects labelled with its name. */
 function configure(kind: "mutating" | "validating", name: string, hooks: readonly Hook[]): Step[] {
   const probe = hook({ ask: `probe-${name}`, does: { response: { allowed: false, status: { code: 418 } } } });
   const labels = { ask: `probe-${name}` };
@@ -148,7 +148,7 @@ const VALIDATING: readonly Hook[] = [
     ask: `match-dear-${failurePolicy.toLowerCase()}`,
     does: denial(),
     failurePolicy,
-    // What all of them cost is too much, which counts more than that the first does not hold.
+    // Their total cost exceeds the limit, which takes precedence over the first not holding.
     matchConditions: [{ name: "no", expression: "false" }, ...dear(3)],
   })),
   { ask: "match-dear-two", does: denial(), matchConditions: dear(2) },
@@ -205,7 +205,7 @@ function rules(resource: string, operation: string, group = "", version = "v1"):
   return [{ apiGroups: [group], apiVersions: [version], resources: [resource], operations: [operation] }];
 }
 
-/** They count how often they are asked: a and b want to be asked again, c does not; d and e make each other due. */
+/** They count their calls: a and b request reinvocation, c does not; d and e cause each other's reinvocation. */
 const COUNTING: readonly Hook[] = ["a", "b", "c", "d", "e"].map((label) => ({
   ask: label < "d" ? "counted" : "mutual",
   name: `${label}.webhooks.example`,
@@ -275,7 +275,7 @@ const nonsense = (ask: string): { differs?: string } => (NONSENSE.has(ask) ? { d
 
 const NOT_COMPARED = new Set(["quotes-rest", "some", "matched"]);
 
-/** What webhooks see, say and change: answers, failures, policies, conditions, reinvocation and dry run. */
+/** Webhook requests and responses: mutations, failures, policies, conditions, reinvocation and dry run. */
 export const admissionWebhooks: Script = {
   name: "admission-webhooks",
   steps: [

@@ -24,7 +24,7 @@ const WIDGETS = "/apis/clients.conformance.example/v1/namespaces/<ns>/widgets";
 const template = { metadata: { labels: { app: "a" } }, spec: { containers: [{ name: "c", image: "i" }] } };
 const TEMPLATES = `${N}/podtemplates`;
 
-/** The embedded API warns about kinds that it stores and nothing runs. */
+/** The embedded API warns about kinds that it stores but does not run. */
 const stored = (step: Step): Step => differing("workload-warning", step);
 
 /** What common clients and tools send beyond kubectl's everyday requests. */

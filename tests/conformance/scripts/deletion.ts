@@ -28,7 +28,7 @@ export const deletion: Script = {
     { do: `DELETE ${CM}/o2`, body: { propagationPolicy: "Orphan" } },
     { wait: `${CM}/o2`, status: 404 },
     { do: `GET ${CM}/d2` },
-    // Foreground, held by a dependent.
+    // Foreground, blocked by a dependent.
     post("o3"),
     post("d3", { ...owner("o3", "o3", { blockOwnerDeletion: true }), finalizers: ["example.com/hold"] }),
     { do: `DELETE ${CM}/o3`, body: { propagationPolicy: "Foreground" } },
@@ -66,14 +66,14 @@ export const deletion: Script = {
     { do: `GET ${CM}/d5`, only: ["metadata.ownerReferences"] },
     { do: `DELETE ${CM}/o6`, only: ["status"] },
     { wait: `${CM}/d5`, status: 404 },
-    // An owner that never was.
+    // An owner that never existed.
     post("d6", {
       ownerReferences: [
         { apiVersion: "v1", kind: "ConfigMap", name: "ghost", uid: "33333333-3333-4333-8333-333333333333" },
       ],
     }),
     { wait: `${CM}/d6`, status: 404 },
-    // Changing one's mind.
+    // A changed deletion policy.
     post("o7", { finalizers: ["example.com/hold"] }),
     { do: `DELETE ${CM}/o7`, body: { propagationPolicy: "Orphan" }, only: ["metadata.finalizers"] },
     { do: `DELETE ${CM}/o7`, body: { propagationPolicy: "Background" }, only: ["metadata.finalizers"] },

@@ -77,6 +77,7 @@ export const discovery: Script = {
       do: "GET /openapi/v3/api/v1",
       only: [
         "openapi",
+        "info",
         "components.schemas.io\\.k8s\\.api\\.core\\.v1\\.ConfigMap",
         "components.schemas.io\\.k8s\\.apimachinery\\.pkg\\.apis\\.meta\\.v1\\.ObjectMeta",
         "components.schemas.io\\.k8s\\.apimachinery\\.pkg\\.apis\\.meta\\.v1\\.DeleteOptions.properties",
@@ -90,6 +91,7 @@ export const discovery: Script = {
       do: "GET /openapi/v2",
       only: [
         "swagger",
+        "info",
         "definitions.io\\.k8s\\.api\\.core\\.v1\\.Secret",
         "definitions.example\\.discovery\\.v1\\.Gizmo",
       ],

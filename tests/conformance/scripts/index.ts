@@ -21,7 +21,7 @@ import { requests } from "./requests.ts";
 import { subresources } from "./subresources.ts";
 import { watches } from "./watches.ts";
 
-/** All scripts in the order they are told. */
+/** All scripts in the order they run. */
 export const scripts: readonly Script[] = [
   lifeCycle,
   requests,

@@ -3,7 +3,7 @@ import { type Script, type Step, TABLE } from "../harness/script.ts";
 const N = "/api/v1/namespaces/<ns>";
 const VOLUMES = "/api/v1/persistentvolumes";
 
-/** A Pod that is refused: what it says counts. */
+/** A Pod that is rejected: the message is compared. */
 function pod(spec: object): Step {
   return { do: `POST ${N}/pods`, body: { apiVersion: "v1", kind: "Pod", metadata: { name: "bad" }, spec } };
 }
@@ -25,7 +25,7 @@ function claim(spec: object): Step {
 
 const ROOM = { accessModes: ["ReadWriteOnce"], capacity: { storage: "1Gi" } };
 
-/** What Pods, volumes and claims must not be. */
+/** Invalid Pods, volumes and claims. */
 export const pods: Script = {
   name: "pods",
   steps: [

@@ -7,7 +7,7 @@ const CSRS = "/apis/certificates.k8s.io/v1/certificatesigningrequests";
 const DEPLOYMENTS = "/apis/apps/v1/namespaces/<ns>/deployments";
 const CERTIFICATES = { apiGroups: ["certificates.k8s.io"] };
 
-/** A request for CN=bob, O=team, whose key nobody has. */
+/** A request for CN=bob, O=team, whose key does not exist. */
 const REQUEST =
   "LS0tLS1CRUdJTiBDRVJUSUZJQ0FURSBSRVFVRVNULS0tLS0KTUlIWU1IOENBUUF3SFRFTk1Bc0dBMVVFQ2d3RWRHVmhiVEVNTUFvR0ExVUVBd3dEWW05aU1Ga3dFd1lIS29aSQp6ajBDQVFZSUtvWkl6ajBEQVFjRFFnQUUyZmM0enhRVDZDRVlYb2p5Mk5ZVW1hMFlHVkJET3RyVEVmSnd3TU5oClhQWWhMd29Jc3J4NlF0bHFTS2EzL1V2MmJGL2VVNGFtdmUrcXFHQVNsUWZRUDZBQU1Bb0dDQ3FHU000OUJBTUMKQTBrQU1FWUNJUURUZ0hLYmRKMlhTV1B6VEVISTJRVUxhTkNWY1NuOW5BbHJWZ2lEOHpkZDFBSWhBUDlicGo2NgpJbGRqTjh5eTVva3QzRk9tUzVNZUZ4d0I5UStEYW9JOHlZeWoKLS0tLS1FTkQgQ0VSVElGSUNBVEUgUkVRVUVTVC0tLS0tCg==";
 
@@ -68,7 +68,7 @@ const applied = (query: string, replicas: number): Step => ({
 });
 const POD = { containers: [{ name: "c", image: "i" }] };
 
-/** Who writes subresources, with which options and preconditions; and what a permission for one name lets see. */
+/** Who writes subresources, with which options and preconditions; and what a permission for one name grants. */
 export const subresources: Script = {
   name: "subresources",
   steps: [

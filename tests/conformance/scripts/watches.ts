@@ -14,7 +14,7 @@ const patch = (name: string, body: unknown): Step => ({
 });
 const remove = (name: string): Step => ({ do: `DELETE ${CM}/${name}`, only: ["status", "metadata.name"] });
 
-/** Event sequences: starts, selectors, bookmarks, ends and errors. */
+/** Event sequences: starts, selectors, bookmarks, closings and errors. */
 export const watches: Script = {
   name: "watches",
   steps: [

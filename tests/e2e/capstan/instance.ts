@@ -57,7 +57,7 @@ export class Capstan {
       });
     await eventually("capstan up", async () => {
       if (child.exitCode !== null) throw new Error(`capstan ended with ${child.exitCode}: ${this.#output}`);
-      return this.#output.includes("Capstan is up");
+      return this.#output.includes("Capstan is ready");
     });
   }
 

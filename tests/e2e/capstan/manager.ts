@@ -47,7 +47,7 @@ export class CapstanManager implements Management {
       });
     await eventually("capstan manager", async () => {
       if (child.exitCode !== null) throw new Error(`capstan manager ended with ${child.exitCode}: ${this.#output}`);
-      return this.#output.includes("Controllers run on");
+      return this.#output.includes("Controllers are running on");
     });
   }
 

@@ -13,13 +13,22 @@ const FILES = ["meta_data.json", "user_data", "network_data.json"];
 const CLOUD_CONFIG =
   "datasource_list: [ConfigDrive]\nnetwork: {config: disabled}\nmanage_etc_hosts: false\nlocale: false\n";
 
+/** What a machine is beyond those of every lab. */
+export interface Hardware {
+  /** Files of the live image by path. */
+  readonly files?: Readonly<Record<string, string>>;
+  /** What happens before cloud-init does anything. */
+  readonly booted?: (node: Node) => Promise<void>;
+}
+
 /**
- * The machine behind an emulated management controller: a namespace host that goes on and off as the emulator says. It starts from
+ * The machine behind an emulated management controller: a namespace host that powers on and off as the emulator says. It starts from
  * virtual media like any live system, with an empty disk each time, and runs Debian's cloud-init on the config drive.
  */
 export class BmcMachine {
   readonly node: Node;
   readonly #images: readonly Image[];
+  readonly #hardware: Hardware;
   #wanted: SystemState | undefined;
   #on = false;
   #working: Promise<void> | undefined;
@@ -30,9 +39,10 @@ export class BmcMachine {
   /** What went wrong while it booted. */
   readonly problems: string[] = [];
 
-  constructor(node: Node, images: readonly Image[]) {
+  constructor(node: Node, images: readonly Image[], hardware: Hardware = {}) {
     this.node = node;
     this.#images = images;
+    this.#hardware = hardware;
   }
 
   /** Told by the emulator after every change. */
@@ -49,7 +59,7 @@ export class BmcMachine {
     return this.#on;
   }
 
-  /** Waits until it has done what it was last told. */
+  /** Waits until it has carried out the last request. */
   async settled(): Promise<void> {
     await this.#working;
   }
@@ -78,12 +88,14 @@ export class BmcMachine {
     await this.node.remove();
     this.node.writeFile("etc/cloud/cloud-init.disabled", "the harness starts it once images are there\n");
     this.node.writeFile("etc/cloud/cloud.cfg.d/99-lab.cfg", CLOUD_CONFIG);
+    for (const [path, text] of Object.entries(this.#hardware.files ?? {})) this.node.writeFile(path, text);
     const config = await configDriveOf(drives);
     for (const [name, content] of config) this.node.writeFile(`${SEED}/openstack/latest/${name}`, content);
     await this.node.start();
     if (config.size === 0) return;
     this.instances.push((JSON.parse(config.get("meta_data.json") ?? "{}") as { name?: string }).name ?? "");
     await this.node.importImages(this.#images);
+    await this.#hardware.booted?.(this.node);
     for (const stage of [["init", "--local"], ["init"], ["modules", "--mode=config"], ["modules", "--mode=final"]])
       await this.node.must(["cloud-init", ...stage], { timeout: 180_000 });
     const result = await this.node.must(["cat", "/run/cloud-init/result.json"]);
@@ -91,7 +103,7 @@ export class BmcMachine {
   }
 }
 
-/** The files of the first drive that has the label cloud-init looks for, read by somebody else's program. */
+/** The files of the first drive that has the label cloud-init looks for, read by another program. */
 async function configDriveOf(drives: readonly string[]): Promise<Map<string, string>> {
   const found = new Map<string, string>();
   for (const drive of drives) {

@@ -16,7 +16,7 @@ export class NodeCgroups {
       this.#folders.set(hierarchy, join(this.#unified ? hierarchy.mountPoint : folder, name));
   }
 
-  /** Only v2, as on current distributions; a v2 hierarchy beside v1 ones has no controllers and is not shown to nodes. */
+  /** Only v2, as on current distributions; a v2 hierarchy next to v1 ones has no controllers and is not shown to nodes. */
   get #unified(): boolean {
     return this.#hierarchies.every((hierarchy) => hierarchy.controllers === "");
   }

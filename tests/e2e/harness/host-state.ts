@@ -16,6 +16,7 @@ const SECTIONS: Readonly<Record<string, string>> = {
   // Those that iptables itself makes are empty without the rules above.
   "nft table": "nft list tables 2>/dev/null | grep -vE ' (filter|nat|mangle|raw)$'",
   interface: "ls /sys/class/net",
+  address: "ip -o addr show scope global | awk '{print $2, $4}'",
   route: "ip -o route; ip -o rule",
   netns: "ip netns list; find /run/netns /var/run/netns /run/docker/netns -mindepth 1 2>/dev/null",
   container: "ctr -n k8s.io containers list -q; ctr -n k8s.io tasks list -q",

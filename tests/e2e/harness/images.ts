@@ -15,8 +15,8 @@ export const controlPlaneImages = ["kube-apiserver", "kube-controller-manager", 
 /** The tunnel from kube-apiserver to nodes that it cannot reach: one image beside kube-apiserver, one on the nodes. */
 const konnectivityImages = ["proxy-server", "proxy-agent"] as const;
 
-/** etcd before 3.6, and a 3.6 that spoils its data for that one. */
-export const otherEtcdImages = ["etcd-v3.5", "etcd-spoiling"] as const;
+/** The etcd before the default one, and a default one that spoils its data for that one. */
+export const otherEtcdImages = ["etcd-v3.6", "etcd-spoiling"] as const;
 
 /** The images that the harness builds. */
 export type ImageName =
@@ -44,7 +44,7 @@ export const busyboxReference = "capstan.dev/e2e-busybox:1";
 
 const cniReference = "capstan.dev/e2e-cni:1";
 /** The version in tools/kubernetes/konnectivity/go.mod, which is the one for these Kubernetes versions. */
-const konnectivityTag = "v0.34.0";
+const konnectivityTag = "v0.36.0";
 
 /**
  * An etcd that starts well without data, and with data leads for long enough to make it unreadable for an older one, unseen by probes,
@@ -52,8 +52,8 @@ const konnectivityTag = "v0.34.0";
  */
 const SPOILING = `#!/bin/sh
 data=/var/lib/etcd/data
-[ -d $data/member ] || exec etcd-v3.6 "$@"
-[ -e $data/spoiled ] || timeout 5 etcd-v3.6 "$@" --listen-metrics-urls=http://127.0.0.1:29381
+[ -d $data/member ] || exec real-etcd "$@"
+[ -e $data/spoiled ] || timeout 5 real-etcd "$@" --listen-metrics-urls=http://127.0.0.1:29381
 touch $data/spoiled
 echo 'panic: this etcd is broken' >&2
 exit 1
@@ -81,10 +81,10 @@ export async function ensureImages(bin: string, rootfs: string): Promise<Images>
 
 /** Tagged as the published ones are: which etcd is older is known by the tag. */
 async function otherEtcdReferences(bin: string): Promise<Pick<References, OtherEtcd>> {
-  const told = await mustRun(join(bin, "etcd-v3.5"), ["--version"]);
+  const told = await mustRun(join(bin, "etcd-v3.6"), ["--version"]);
   const version = /etcd Version: (\S+)/.exec(told)?.[1];
-  if (version === undefined) throw new Error(`etcd-v3.5 --version: no version in\n${told}`);
-  return { "etcd-v3.5": `registry.k8s.io/etcd:${version}-0`, "etcd-spoiling": "capstan.dev/e2e-etcd-spoiling:3.6.99" };
+  if (version === undefined) throw new Error(`etcd-v3.6 --version: no version in\n${told}`);
+  return { "etcd-v3.6": `registry.k8s.io/etcd:${version}-0`, "etcd-spoiling": "capstan.dev/e2e-etcd-spoiling:3.7.99" };
 }
 
 /** The references that `kubeadm init` and `kubeadm join` of this version ask for, plus our own two. */
@@ -126,7 +126,7 @@ async function contents(name: ImageName, bin: string, rootfs: string): Promise<O
       return { entries: tree.program(program("kube-proxy"), "usr/local/bin/kube-proxy").entries() };
     }
     case "e2e-cni": {
-      await tree.mergedUsr().debian("/sbin/ip", "/usr/sbin/nft");
+      await tree.mergedUsr().debian("/sbin/ip", "/sbin/bridge", "/usr/sbin/nft");
       return { entries: tree.program(program("e2e-cni"), "e2e-cni").entries(), entrypoint: ["/e2e-cni"] };
     }
     case "busybox": {
@@ -138,14 +138,14 @@ async function contents(name: ImageName, bin: string, rootfs: string): Promise<O
       for (const each of ["etcd", "etcdctl", "etcdutl"]) tree.program(program(each), `usr/local/bin/${each}`);
       return { entries: tree.folder("tmp", 0o1777).entries() };
     }
-    case "etcd-v3.5": {
-      for (const each of ["etcd", "etcdutl"]) tree.program(program(`${each}-v3.5`), `usr/local/bin/${each}`);
+    case "etcd-v3.6": {
+      for (const each of ["etcd", "etcdutl"]) tree.program(program(`${each}-v3.6`), `usr/local/bin/${each}`);
       return { entries: tree.folder("tmp", 0o1777).entries() };
     }
     case "etcd-spoiling": {
       await tree.mergedUsr().debian("/bin/busybox");
       await applets(tree, rootfs);
-      tree.program(program("etcd"), "usr/local/bin/etcd-v3.6").script("usr/local/bin/etcd", SPOILING);
+      tree.program(program("etcd"), "usr/local/bin/real-etcd").script("usr/local/bin/etcd", SPOILING);
       return { entries: tree.entries() };
     }
     case "kube-apiserver":

@@ -10,8 +10,10 @@ export {
   otherEtcdImages,
   workerImages,
 } from "./images.ts";
+export { ensureKeepalived, ensureKubeVip } from "./keepalived.ts";
 export { Lab, type LabOptions, leftovers, sweep } from "./lab.ts";
 export { Node, type NodeSpec } from "./node.ts";
+export { ensureNodeImage } from "./node-image.ts";
 export { ensureRootfs, type RootfsOptions } from "./rootfs.ts";
 export { eventually, sleep, timed } from "./timing.ts";
 export { applyUserData } from "./user-data.ts";

@@ -1,4 +1,4 @@
-import { randomBytes } from "node:crypto";
+import { createHash, randomBytes } from "node:crypto";
 import {
   copyFileSync,
   existsSync,
@@ -6,13 +6,14 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   writeFileSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
+import { containerdConfig, KUBEADM_FILES, REAL_KUBEADM } from "@capstan/node-image";
 import { kubernetesBin, mustRun, runCommand } from "../../real-kubernetes/index.ts";
 import { NodeCgroups } from "./cgroups.ts";
-import { containerdConfig } from "./containerd-config.ts";
 import { requireRoot } from "./host.ts";
 import { ensureImages, type Images } from "./images.ts";
 import { createNetwork, linksOf, type Network, namespacesOf } from "./network.ts";
@@ -25,6 +26,16 @@ import { timed } from "./timing.ts";
 export interface LabOptions extends RootfsOptions {
   /** Folder with kubelet, kubeadm and kubectl for the nodes; the one of `npm run kubernetes` by default. */
   readonly bin?: string;
+  /** Kubernetes versions that the nodes have below /opt/kubernetes, as a mirror has them, to be installed from there; none is installed then. */
+  readonly installable?: readonly string[];
+}
+
+/** What nodes of one Kubernetes version are made of. */
+export interface Release {
+  /** Images by name, for Node.importImages. */
+  readonly images: Images;
+  /** Read-only layers below the disk, topmost first. */
+  readonly layers: readonly string[];
 }
 
 /**
@@ -34,18 +45,17 @@ export interface LabOptions extends RootfsOptions {
 export class Lab {
   readonly #record: RunRecord;
   readonly #network: Network;
-  readonly #layers: readonly string[];
+  readonly #rootfs: string;
+  readonly #release: Release;
   readonly #nodes: Node[] = [];
-  /** Images by name, for Node.importImages. */
-  readonly images: Images;
   /** Folder with the real Kubernetes programs. */
   readonly bin: string;
 
-  private constructor(record: RunRecord, network: Network, layers: readonly string[], images: Images, bin: string) {
+  private constructor(record: RunRecord, network: Network, rootfs: string, release: Release, bin: string) {
     this.#record = record;
     this.#network = network;
-    this.#layers = layers;
-    this.images = images;
+    this.#rootfs = rootfs;
+    this.#release = release;
     this.bin = bin;
   }
 
@@ -55,13 +65,11 @@ export class Lab {
     await sweep();
     const bin = options.bin ?? kubernetesBin();
     const rootfs = await ensureRootfs(options);
-    // From the plain root file system, whatever else the nodes have installed.
-    const images = await ensureImages(bin, await ensureRootfs());
     const record = writeRecord(`cap-${randomBytes(3).toString("hex")}`);
     try {
-      const layer = machineLayer(join(runsDir(), record.id, "layer"), bin, images);
+      const release = await prepare(join(runsDir(), record.id, "layer"), bin, rootfs, options.installable);
       const network = await createNetwork(record.id);
-      return new Lab(record, network, [layer, rootfs], images, bin);
+      return new Lab(record, network, rootfs, release, bin);
     } catch (error) {
       await cleanUp(record);
       throw error;
@@ -83,8 +91,22 @@ export class Lab {
     return join(runsDir(), this.id);
   }
 
+  /** Images by name, for Node.importImages. */
+  get images(): Images {
+    return this.#release.images;
+  }
+
+  /** Prepares nodes of another Kubernetes version, for addNode. */
+  async release(bin: string): Promise<Release> {
+    return await prepare(
+      join(this.dir, `layer-${createHash("sha256").update(bin).digest("hex").slice(0, 8)}`),
+      bin,
+      this.#rootfs,
+    );
+  }
+
   /** A new machine, still off. */
-  addNode(name: string): Node {
+  addNode(name: string, { layers }: Release = this.#release): Node {
     const index = this.#nodes.length;
     if (index > 200) throw new Error("a lab has room for 200 nodes");
     const node = new Node({
@@ -95,7 +117,7 @@ export class Lab {
       address: `10.89.${this.#network.number}.${index + 20}`,
       network: this.#network,
       disk: join(this.dir, "nodes", name),
-      layers: this.#layers,
+      layers,
     });
     this.#nodes.push(node);
     return node;
@@ -151,16 +173,43 @@ async function cleanUp(record: RunRecord): Promise<void> {
   eraseRecord(record);
 }
 
+async function prepare(
+  layer: string,
+  bin: string,
+  rootfs: string,
+  installable: readonly string[] = [],
+): Promise<Release> {
+  // From the plain root file system, whatever else the nodes have installed.
+  const images = await ensureImages(bin, await ensureRootfs());
+  return { images, layers: [machineLayer(layer, bin, images, installable), rootfs] };
+}
+
 /** The layer between the shared root file system and the disks: this Kubernetes version's programs and its sandbox image. */
-function machineLayer(layer: string, bin: string, images: Images): string {
+function machineLayer(layer: string, bin: string, images: Images, installable: readonly string[]): string {
   rmSync(layer, { recursive: true, force: true });
-  mkdirSync(join(layer, "usr/local/bin"), { recursive: true });
-  for (const program of ["kubelet", "kubeadm", "kubectl"])
-    linkOrCopy(join(bin, program), join(layer, "usr/local/bin", program));
+  const programs = (from: string, folder: string): void => {
+    mkdirSync(join(layer, folder), { recursive: true });
+    for (const program of ["kubelet", "kubeadm", "kubectl"])
+      linkOrCopy(join(from, program), join(layer, folder, program));
+  };
+  for (const version of installable)
+    programs(
+      kubernetesBin(version),
+      `opt/kubernetes/${version}/bin/linux/${process.arch === "x64" ? "amd64" : process.arch}`,
+    );
+  if (installable.length === 0) programs(bin, "usr/local/bin");
+  if (installable.length === 0 && !existsSync("/sys/fs/cgroup/cgroup.controllers")) suitKubeadm(layer);
   const config = join(layer, "etc/containerd/config.toml");
   mkdirSync(dirname(config), { recursive: true });
   writeFileSync(config, containerdConfig(images.pause.reference));
   return layer;
+}
+
+/** What a user would set in a KubeadmConfig for machines in namespaces, all of them have, so that manifests need not. */
+function suitKubeadm(layer: string): void {
+  mkdirSync(dirname(join(layer, REAL_KUBEADM)), { recursive: true });
+  renameSync(join(layer, "usr/local/bin/kubeadm"), join(layer, REAL_KUBEADM));
+  for (const [path, text] of Object.entries(KUBEADM_FILES)) writeFileSync(join(layer, path), text, { mode: 0o755 });
 }
 
 function linkOrCopy(source: string, target: string): void {

@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import { closeSync, existsSync, mkdirSync, openSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { type CommandOptions, type CommandResult, runCommand } from "../../real-kubernetes/index.ts";
+import { type CommandOptions, type CommandResult, mustRun, runCommand } from "../../real-kubernetes/index.ts";
 import { killIfThere, NodeCgroups } from "./cgroups.ts";
 import type { Image } from "./images.ts";
 import { type Network, plugIn, unplug } from "./network.ts";
@@ -48,6 +48,11 @@ export class Node {
   /** IPv4 address on the lab's network. */
   get address(): string {
     return this.#spec.address;
+  }
+
+  /** Whether it is powered on. */
+  get isOn(): boolean {
+    return this.#init !== undefined;
   }
 
   /** Puts a file on the disk before the node boots (or while it is off), e.g. a cloud-init seed. */
@@ -107,6 +112,14 @@ export class Node {
         `${this.name}: ${command.join(" ")}: exit code ${code}\n${stderr.trim()}\n${stdout.trim()}`.trim(),
       );
     return stdout;
+  }
+
+  /** Takes over the images of another node, both powered off: much faster than to import them again. */
+  async copyImages(from: Node): Promise<void> {
+    if (this.#init !== undefined || from.#init !== undefined)
+      throw new Error(`${this.name}, ${from.name}: power both off`);
+    mkdirSync(this.#spec.disk, { recursive: true });
+    await mustRun("cp", ["--archive", "--reflink=auto", join(from.#spec.disk, "containerd"), this.#spec.disk]);
   }
 
   /** Puts images where the kubelet finds them, as if they had been pulled. */
