@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-/** `npm run bench -- NAME [--short]`: runs bench/NAME. */
+/** `npm run bench -- NAME [--short]`: runs bench/NAME; `fleet` also takes `--kubeadm`. */
 import { spawnSync } from "node:child_process";
 import { existsSync, readdirSync } from "node:fs";
 import { dirname, join } from "node:path";

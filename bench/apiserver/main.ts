@@ -1,4 +1,4 @@
-/** `npm run bench -- apiserver`: the embedded API beside kube-apiserver and etcd, same client, same disk, same durability. */
+/** `npm run bench -- apiserver`: the embedded API compared with kube-apiserver and etcd, same client, same disk, same durability. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -18,11 +18,11 @@ import { BUILT, bundleOurs, type Side, startOurs, startPeer } from "./sides.ts";
 
 const short = process.argv.includes("--short");
 const COUNT = short ? 2000 : 5000;
-/** So many ConfigMaps there are at least when lists are measured. */
+/** At least this many ConfigMaps exist when lists are measured. */
 const LISTED = 5000;
 const STARTS = 5;
 const IDLE_SECONDS = short ? 30 : 60;
-/** V8 collects its garbage once, some ten seconds after the last request; that is the end of work and not idling. */
+/** V8 collects its garbage once, some ten seconds after the last request; that still counts as work and not as idling. */
 const SETTLE_SECONDS = 20;
 
 async function prepare(side: Side): Promise<void> {
@@ -89,7 +89,7 @@ async function idle(dir: string): Promise<{ residentMiB: number; cpuPercent: num
     );
   client.close();
   await side.stop();
-  // What counts is a server that was just started on its data, as it runs for days.
+  // Measures a server that was just started on its data, as it runs for days.
   const fresh = await startOurs(dir);
   await sleep(SETTLE_SECONDS * 1000);
   const before = sum(fresh.pids, cpuSeconds);

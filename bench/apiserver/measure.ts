@@ -17,7 +17,7 @@ export interface CreateResult {
 }
 
 /**
- * How many objects are created before measuring starts. What counts is a server that runs for days: until then a just-in-time compiler
+ * How many objects are created before measuring starts. A server runs for days: until then a just-in-time compiler
  * takes half as much processor time again.
  */
 export const WARM_UPS = 3000;
@@ -50,7 +50,7 @@ function load(request: LoadRequest): Promise<LoadReply> {
   });
 }
 
-/** What watchers saw of a stream of creates. */
+/** What watchers received of a stream of creates. */
 export interface LagResult {
   p50Ms: number;
   p99Ms: number;
@@ -136,7 +136,7 @@ const LIST_ROUNDS = 21;
 /** Revisions and tokens of the same list may differ in length. */
 const LIST_SLACK_BYTES = 100;
 
-/** Median milliseconds until all bytes of a list are there; `items` there must be in it, which an ordinary client counts once. */
+/** Median milliseconds until a list has arrived completely; it must have `items` items, which an ordinary client counts once. */
 export async function measureList(side: Side, query: string, items: number): Promise<number> {
   const path = `${collectionPath("configmaps")}${query}`;
   const ordinary = new HttpsClient(side.endpoint, 1);

@@ -30,7 +30,7 @@ export function machine(name: string): string {
     },
     spec: {
       clusterName: "c1",
-      version: "v1.34.4",
+      version: "v1.37.1",
       bootstrap: {
         configRef: { apiGroup: "bootstrap.cluster.x-k8s.io", kind: "KubeadmConfig", name },
         dataSecretName: name,

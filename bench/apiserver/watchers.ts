@@ -31,7 +31,7 @@ async function open(request: Extract<WatchersRequest, { do: "open" }>): Promise<
 
 /**
  * Reads a watch as bare bytes and looks for names in them: fifty watchers at 200 creates per second are 10,000 events per second, and a
- * client that takes them apart as HTTP and text keeps a processor busy, so that its own queue would be measured. Resolves once the
+ * client that parses them as HTTP and text keeps a processor busy, so that its own queue would be measured. Resolves once the
  * stream is open.
  */
 function watch({ endpoint, path, prefix }: Extract<WatchersRequest, { do: "open" }>): Promise<void> {
@@ -63,7 +63,7 @@ function watch({ endpoint, path, prefix }: Extract<WatchersRequest, { do: "open"
   });
 }
 
-/** Answers when everything has arrived, or nothing more is to be hoped for. */
+/** Responds when everything has arrived, or nothing more is expected. */
 function collect(expected: number, waitMs: number): void {
   const until = machineMs() + waitMs;
   const poll = setInterval(() => {

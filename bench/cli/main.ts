@@ -23,18 +23,18 @@ function seconds(args: string[]): number {
   return (performance.now() - started) / 1000;
 }
 
-/** Alternating, so that what else the machine does hits both alike. */
+/** Alternating, so that other load on the machine affects both alike. */
 function side(ours: string[], peer: string[]): { ours: number; peer: number } {
   const samples = { ours: [] as number[], peer: [] as number[] };
   for (let i = 0; i < runs; i++) {
     samples.peer.push(seconds(peer));
     samples.ours.push(seconds(ours));
   }
-  // The least disturbed run of each: what else the machine does only ever adds.
+  // The fastest run of each: other load on the machine only adds time.
   return { ours: Math.min(...samples.ours), peer: Math.min(...samples.peer) };
 }
 
-/** A cluster that stands still: what is measured is the command, not the controllers. */
+/** An idle cluster: the bench measures the command, not the controllers. */
 function pausedCluster(name: string): Unstructured[] {
   const metadata = { name, namespace: "default", labels: { "cluster.x-k8s.io/cluster-name": name } };
   const group = "controlplane.cluster.x-k8s.io";
@@ -49,7 +49,7 @@ function pausedCluster(name: string): Unstructured[] {
       apiVersion: `${group}/v1beta2`,
       kind: "HostedControlPlane",
       metadata,
-      spec: { version: "v1.34.4", placement: { type: "Embedded" } },
+      spec: { version: "v1.37.1", placement: { type: "Embedded" } },
     },
     {
       apiVersion: "cluster.x-k8s.io/v1beta2",

@@ -1,4 +1,4 @@
-/** `npm run bench -- dashboard [--short]`: the page over a fleet, in a real Chromium on loopback. */
+/** `npm run bench -- dashboard [--short]`: the dashboard of a fleet, in a real Chromium on loopback. */
 import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -41,7 +41,7 @@ try {
     await page.goto("about:blank");
     await page.goto(`${plane.url}/clusters`);
     await page.getByRole("button", { name: "With problems" }).waitFor();
-    // Interactive: the table is there and answers; measured on the page's own clock.
+    // Interactive: the table is rendered and responds; measured by the page's own clock.
     interactives.push(await page.evaluate<number>("performance.now()"));
     paints.push(
       await page.evaluate<number>("performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? NaN"),

@@ -1,41 +1,64 @@
 import { readFileSync } from "node:fs";
-import { findCondition, parseYamlDocuments, systemClock, type Unstructured } from "@capstan/apimachinery";
+import {
+  findCondition,
+  parseYamlDocuments,
+  systemClock,
+  type Transport,
+  type Unstructured,
+} from "@capstan/apimachinery";
 import type { ApiServer } from "@capstan/apiserver";
 import { Client } from "@capstan/runtime";
-import type { Plane } from "./plane.ts";
 
 const CLUSTERS = { group: "cluster.x-k8s.io", plural: "clusters" };
 const MACHINES = { group: "cluster.x-k8s.io", plural: "machines" };
 const IN_FLIGHT = 50;
 
-const template = readFileSync(new URL("../../fleet/cluster.yaml", import.meta.url), "utf8");
-/** Read once: parsing YAML is kubectl's work, not what is measured. */
-const parsed = JSON.stringify(parseYamlDocuments(template));
+/** The objects of one cluster by its name. */
+export type Manifests = (name: string) => Unstructured[];
 
-/** The objects of one cluster, as in the YAML file. */
-function manifestsOf(name: string): Unstructured[] {
-  return JSON.parse(parsed.replaceAll("${NAME}", name)) as Unstructured[];
+/**
+ * Reads a YAML file of one cluster, in which `${NAME}` and the other variables are replaced. Once: parsing YAML is kubectl's work and not
+ * measured.
+ */
+export function manifests(file: string, variables: Readonly<Record<string, string>> = {}): Manifests {
+  let text = readFileSync(new URL(`../../fleet/${file}`, import.meta.url), "utf8");
+  for (const [name, value] of Object.entries(variables)) text = text.replaceAll(`\${${name}}`, value);
+  const parsed = JSON.stringify(parseYamlDocuments(text));
+  return (name) => JSON.parse(parsed.replaceAll("${NAME}", name)) as Unstructured[];
 }
 
-/** Applies the YAML file once per name. */
-export async function createClusters(plane: Plane, names: readonly string[]): Promise<void> {
-  const client = new Client(plane.transport, { fieldManager: "fleet", clock: systemClock });
+/** Creates the objects once per name. */
+export async function createClusters(
+  transport: Transport,
+  manifestsOf: Manifests,
+  names: readonly string[],
+): Promise<void> {
+  const client = new Client(transport, { fieldManager: "fleet", clock: systemClock });
   await each(names, async (name) => {
     for (const object of manifestsOf(name)) await client.create(object);
   });
 }
 
-/** Deletes everything the YAML file made, as `kubectl delete -f` does: all at once. */
-export async function deleteClusters(plane: Plane, names: readonly string[]): Promise<void> {
-  const client = new Client(plane.transport, { fieldManager: "fleet", clock: systemClock });
+/** Deletes all objects, as `kubectl delete -f` does: all at once. */
+export async function deleteClusters(
+  transport: Transport,
+  manifestsOf: Manifests,
+  names: readonly string[],
+): Promise<void> {
+  const client = new Client(transport, { fieldManager: "fleet", clock: systemClock });
   await each(names, async (name) => {
     for (const object of manifestsOf(name)) await client.delete(object);
   });
 }
 
 /** Sets the replicas of a cluster's MachineDeployment. */
-export async function scale(plane: Plane, name: string, replicas: number): Promise<void> {
-  const client = new Client(plane.transport, { fieldManager: "fleet", clock: systemClock });
+export async function scale(
+  transport: Transport,
+  manifestsOf: Manifests,
+  name: string,
+  replicas: number,
+): Promise<void> {
+  const client = new Client(transport, { fieldManager: "fleet", clock: systemClock });
   const deployment = manifestsOf(name).find(({ kind }) => kind === "MachineDeployment");
   if (deployment !== undefined) await client.patch(deployment, { spec: { replicas } });
 }
@@ -48,9 +71,14 @@ async function each(names: readonly string[], work: (name: string) => Promise<vo
   await Promise.all(Array.from({ length: IN_FLIGHT }, worker));
 }
 
-/** Resolves when all these Clusters are Available; says when each was. */
-export function untilAvailable(server: ApiServer, names: readonly string[]): Promise<Map<string, number>> {
-  return follow(server, CLUSTERS, new Set(names), (object) => holds(object, "Available"));
+/** Resolves when all these Clusters are Available with as many control plane Machines. */
+export async function untilAvailable(server: ApiServer, names: readonly string[], machines: number): Promise<void> {
+  await follow(
+    server,
+    CLUSTERS,
+    new Set(names),
+    (object) => holds(object, "Available") && controlPlaneMachines(object) >= machines,
+  );
 }
 
 /** Resolves when a cluster has this many Machines with a Ready Node. */
@@ -78,18 +106,21 @@ function follow(
   type: typeof CLUSTERS,
   waiting: Set<string>,
   done: (object: Unstructured | undefined) => boolean,
-): Promise<Map<string, number>> {
-  const at = new Map<string, number>();
+): Promise<void> {
   return new Promise((resolve) => {
     const stop = server.internal.watch(type, ({ name, object }) => {
       if (!waiting.has(name) || !done(object)) return;
       waiting.delete(name);
-      at.set(name, performance.now());
       if (waiting.size > 0) return;
-      resolve(at);
+      resolve();
       queueMicrotask(() => stop());
     });
   });
+}
+
+function controlPlaneMachines(object: Unstructured | undefined): number {
+  const status = object?.["status"] as { controlPlane?: { availableReplicas?: number } } | undefined;
+  return status?.controlPlane?.availableReplicas ?? 0;
 }
 
 function holds(object: Unstructured | undefined, type: string): boolean {

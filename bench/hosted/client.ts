@@ -40,7 +40,7 @@ export class Management {
       apiVersion: "controlplane.cluster.x-k8s.io/v1beta2",
       kind: "HostedControlPlane",
       metadata: { ...metadata },
-      spec: { version: "v1.34.4", placement: { type: placement } },
+      spec: { version: "v1.37.1", placement: { type: placement } },
     });
   }
 

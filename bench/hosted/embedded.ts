@@ -20,7 +20,7 @@ export async function embedded(count: number): Promise<Figure[]> {
     while ((await api.countAvailable()) < count) await sleep(500);
     const seconds = (performance.now() - begun) / 1000;
     const memory = residentMiB(manager.pid);
-    // Fewer must be quicker in proportion, with room for what is fixed.
+    // Smaller runs must be proportionally faster, with room for fixed costs.
     const share = Math.min(1, count / GOAL_COUNT + 0.1);
     return [
       {

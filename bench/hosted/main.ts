@@ -1,4 +1,4 @@
-/** `npm run bench -- hosted`: hosted control planes, beside the same done by hand. Figures with nodes need root. */
+/** `npm run bench -- hosted`: hosted control planes, compared with the same done by hand. Figures with nodes need root. */
 
 import { type Figure, report } from "../lib/result.ts";
 import { embedded } from "./embedded.ts";

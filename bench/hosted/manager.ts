@@ -29,7 +29,7 @@ export class ManagerProcess {
     await new Promise<void>((resolve, reject) => {
       child.once("exit", (code) => reject(new Error(`capstan up ended with ${code}`)));
       child.stdout?.on("data", (chunk: Buffer) => {
-        if (chunk.toString().includes("Capstan is up")) resolve();
+        if (chunk.toString().includes("Capstan is ready")) resolve();
       });
     });
     return new ManagerProcess(child, dataDir, await Management.connect(join(dataDir, "kubeconfig")));
@@ -39,7 +39,7 @@ export class ManagerProcess {
     return this.#child.pid ?? 0;
   }
 
-  /** What Ctrl-C does, and the data goes. */
+  /** Stops it as Ctrl-C does, and deletes the data. */
   async stop(): Promise<void> {
     const ended = new Promise((resolve) => this.#child.once("exit", resolve));
     this.#child.kill("SIGINT");

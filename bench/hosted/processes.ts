@@ -8,7 +8,7 @@ import { ManagerProcess } from "./manager.ts";
 /** Until caches have settled and V8 has compiled what runs again and again: its threads alone take 0.006 of a core for two minutes. */
 const SETTLE_MS = 150_000;
 
-/** Control planes as processes: how soon they answer beside a bare start of the same programs, and what idle ones cost. */
+/** Control planes as processes: how soon they answer compared with a bare start of the same programs, and what idle ones cost. */
 export async function processes(options: {
   samples: number;
   idlePlanes: number;

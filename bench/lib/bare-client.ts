@@ -83,7 +83,7 @@ export class BareClient {
   }
 }
 
-/** Takes what arrives; tells the length of the body once all of it is there. */
+/** Consumes what arrives; returns the length of the body once it is complete. */
 function plainBody(length: number): (bytes: Buffer) => number | undefined {
   let read = 0;
   return (bytes) => {

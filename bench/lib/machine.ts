@@ -19,7 +19,7 @@ function ticks(): Ticks {
 const atStart = ticks();
 
 /**
- * What the machine gave this run: on a virtual machine whose host is busy every time is longer, ours and the peer's alike,
+ * The processor time that the machine provided: on a busy host all times of a virtual machine are longer, ours and the peer's alike,
  * and only ratios and CPU seconds can be compared with other runs.
  */
 export function machineDuringRun(): string {
@@ -27,5 +27,5 @@ export function machineDuringRun(): string {
   const worked = now.worked - atStart.worked;
   const stolen = now.stolen - atStart.stolen;
   const share = worked + stolen === 0 ? 0 : (100 * stolen) / (worked + stolen);
-  return `machine: ${cpus().length} processors, Node ${process.versions.node}; the host withheld ${share.toFixed(0)} % of the processor time asked for`;
+  return `machine: ${cpus().length} processors, Node ${process.versions.node}; the host withheld ${share.toFixed(0)} % of the requested processor time`;
 }

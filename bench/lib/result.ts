@@ -7,7 +7,7 @@ export interface Figure {
   unit: string;
   /** The peer's value from the same run, where there is a peer. */
   peer: number | null;
-  /** The goal in words, as it was set. */
+  /** The goal, as it was set. */
   goal: string;
   ok: boolean;
 }

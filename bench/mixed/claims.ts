@@ -8,7 +8,7 @@ import { objectOf, World } from "./world.ts";
 
 const LABELS = { [CLUSTER_NAME_LABEL]: "c1" };
 const IMAGE = { url: "http://images.example/node.iso", diskFormat: "live-iso" };
-const NOBODY: WorkloadClusters = {
+const NO_CLUSTERS: WorkloadClusters = {
   get: () => ({ state: "connecting", since: 0, error: "not part of this figure" }),
   subscribe: () => () => undefined,
 };
@@ -53,7 +53,7 @@ export async function claimHosts(count: number): Promise<ClaimsFigure> {
     addIndexes: (cache) => {
       for (const provider of providers) provider.addIndexes(cache);
     },
-    controllers: () => providers.flatMap((provider) => provider.controllers({ workload: NOBODY })),
+    controllers: () => providers.flatMap((provider) => provider.controllers({ workload: NO_CLUSTERS })),
   });
   await world.until(() => holders.size >= 2 * count);
   const seconds = (performance.now() - begun) / 1000;

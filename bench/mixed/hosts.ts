@@ -16,7 +16,7 @@ export interface HostsFigure {
 
 export async function registerHosts(count: number): Promise<HostsFigure> {
   const world = await World.start();
-  const nobody = (): Transport => {
+  const unreachable = (): Transport => {
     throw new Error("nothing boots here");
   };
   const bmcs = new MemoryBmcs({
@@ -24,7 +24,7 @@ export async function registerHosts(count: number): Promise<HostsFigure> {
     random: systemRandom,
     log: silentLogger,
     seed: 1,
-    connect: nobody,
+    connect: unreachable,
     limits: { perKey: LIMIT, total: 512 },
   });
   const part = bareMetalHosts({ clock: systemClock, random: systemRandom, drivers: { memory: bmcs } });

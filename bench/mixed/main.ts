@@ -6,7 +6,7 @@ import { registerHosts } from "./hosts.ts";
 import { failMember } from "./pool.ts";
 
 const short = process.argv.includes("--short");
-/** Goals are set for the full size; less must be quicker in proportion, with room for what is fixed. */
+/** Goals are set for the full size; smaller runs must be proportionally faster, with room for fixed costs. */
 const SHARE = short ? 0.25 : 1;
 const HOSTS = short ? 200 : 2_000;
 const MACHINES = short ? 100 : 1_000;

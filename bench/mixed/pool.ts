@@ -1,4 +1,4 @@
-/** One replica count over five members, one of which fails: what the planner does until nothing moves any more. */
+/** One replica count over five members, one of which fails: runs the planner until nothing changes. */
 import { type MemberView, planPool } from "@capstan/core";
 
 const MEMBERS = ["a", "b", "c", "d", "e"];
@@ -7,7 +7,7 @@ export interface PoolFigure {
   milliseconds: number;
   /** How many plans changed anything. */
   plans: number;
-  /** Machines of healthy members that were taken away. */
+  /** Machines of healthy members that were deleted. */
   replaced: number;
 }
 
@@ -43,7 +43,7 @@ export function failMember(replicas: number): PoolFigure {
     replaced += members
       .filter(({ health }) => health === "Good")
       .reduce((sum, { name, current }) => sum + Math.max(0, current - (desired.get(name) ?? 0)), 0);
-    // What is asked for comes up, but not at the member that fails.
+    // Requested machines start, except at the member that fails.
     members = members.map((member) => {
       const current = desired.get(member.name) ?? 0;
       return { ...member, current, available: member.health === "Good" ? current : 0 };

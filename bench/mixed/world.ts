@@ -11,7 +11,7 @@ import { Cache, Client, type Controller, silentLogger, silentRecorder, startCont
 const IN_FLIGHT = 50;
 const LOOK_MS = 20;
 
-/** What of the controllers runs. */
+/** The controllers that run. */
 export interface Part {
   addIndexes(cache: Cache): void;
   controllers(): Controller[];
@@ -47,7 +47,7 @@ export class World {
     return new World(server, dir);
   }
 
-  /** Starts controllers and returns when they have seen everything there is. */
+  /** Starts controllers and returns when their caches are synced. */
   run(part: Part): void {
     const inner = this.server.admin();
     const counted: Transport = {
