@@ -2,19 +2,20 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { defineConfig } from "vitest/config";
 import { SlowFirst } from "./tools/test/slow-first.ts";
 
+const sourceOf = (built: string): string => built.replace("./dist/", "src/").replace(/\.js$/, ".ts");
+
 /** Workspace packages resolve to their sources, so that tests never run against a stale build. */
 const alias = ["packages", "providers"].flatMap((folder) =>
   readdirSync(folder).flatMap((name) => {
     const manifest = `${folder}/${name}/package.json`;
     if (!existsSync(manifest)) return [];
-    const exports: Record<string, unknown> = JSON.parse(readFileSync(manifest, "utf8")).exports ?? {};
+    const exports: Record<string, { default: string }> = JSON.parse(readFileSync(manifest, "utf8")).exports ?? {};
     const pkg: string = JSON.parse(readFileSync(manifest, "utf8")).name;
-    return Object.keys(exports).map((entry) => {
+    return Object.entries(exports).map(([entry, target]) => {
       const sub = entry === "." ? "" : entry.slice(1);
       return {
         find: new RegExp(`^${pkg}${sub}$`),
-        replacement: new URL(`./${folder}/${name}/src${sub === "" ? "/index.ts" : `${sub}/index.ts`}`, import.meta.url)
-          .pathname,
+        replacement: new URL(`./${folder}/${name}/${sourceOf(target.default)}`, import.meta.url).pathname,
       };
     });
   }),
@@ -26,7 +27,7 @@ export default defineConfig({
     include: [
       "packages/*/src/**/*.test.ts",
       "providers/*/src/**/*.test.ts",
-      "tests/{cli,docs,provider,security,simulation}/**/*.test.ts",
+      "tests/{cli,docs,provider,security,simulation,upgrade}/**/*.test.ts",
       "tools/*/*.test.{js,ts}",
     ],
     pool: "forks",

@@ -52,7 +52,7 @@ async function make() {
     const made = join(work, "program");
     copyFileSync(process.execPath, made);
     chmodSync(made, 0o755);
-    // The linker's symbols are a tenth of the size and help nobody on a host.
+    // The linker's symbols are a tenth of the size and are of no use on a host.
     try {
       execFileSync("strip", [made], { stdio: "ignore" });
     } catch {

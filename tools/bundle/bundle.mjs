@@ -19,7 +19,7 @@ export async function bundle(programs, outdir) {
   return build({
     entryPoints: {
       ...programs,
-      // What the API's thread for large YAML texts loads; it looks for it beside the program.
+      // What the API's thread for large YAML texts loads; it looks for it next to the program.
       "yaml-library": join(root, "packages/apimachinery/dist/yaml-library.js"),
     },
     outdir,

@@ -15,7 +15,7 @@ const here = dirname(fileURLToPath(import.meta.url));
 const MODULE = "sigs.k8s.io/cluster-api";
 const PROGRAMS = [
   { name: "kubeadm-bootstrap-manager", package: `${MODULE}/bootstrap/kubeadm` },
-  { name: "core-manager", package: MODULE },
+  { name: "core-manager", package: `${MODULE}/core` },
   { name: "kubeadm-control-plane-manager", package: `${MODULE}/controlplane/kubeadm` },
   { name: "clusterctl", package: `${MODULE}/cmd/clusterctl` },
 ];
@@ -73,7 +73,7 @@ function build({ name, package: path }) {
   if (status !== 0) {
     rmSync(temporary, { force: true });
     fail(
-      `building ${name} failed${error ? `: ${error.message} (Go 1.25 or newer must be on the PATH)` : " (see above)"}`,
+      `building ${name} failed${error ? `: ${error.message} (Go 1.26 or newer must be on the PATH)` : " (see above)"}`,
     );
   }
   renameSync(temporary, join(bin, name));

@@ -1,5 +1,5 @@
 /**
- * Runs upstream Cluster API's managers as plain processes beside a real kube-apiserver: their components are applied with every
+ * Runs upstream Cluster API's managers as plain processes with a real kube-apiserver: their components are applied with every
  * webhook and conversion pointing to 127.0.0.1 instead of to Services. Nothing here is ours but the plumbing.
  */
 import { spawn, spawnSync } from "node:child_process";
@@ -15,7 +15,7 @@ const here = fileURLToPath(new URL(".", import.meta.url));
 
 /** What each manager is built as and where the module keeps its components. */
 const MANAGERS = {
-  core: { program: "core-manager", config: "config/default" },
+  core: { program: "core-manager", config: "core/config/default" },
   bootstrap: { program: "kubeadm-bootstrap-manager", config: "bootstrap/kubeadm/config/default" },
   "control-plane": { program: "kubeadm-control-plane-manager", config: "controlplane/kubeadm/config/default" },
 };
@@ -64,7 +64,7 @@ export async function startUpstream(kubernetes, options) {
     await stop();
     throw error;
   }
-  return { stop, source };
+  return { stop, source, pids: children.map(({ pid }) => pid) };
 }
 
 async function applyComponents(kubernetes, source, { name, webhook }) {
@@ -122,7 +122,7 @@ export async function untilReady({ name, health }, logFile) {
     await sleep(100);
   }
   const tail = readFileSync(logFile, "utf8").slice(-3000);
-  throw new Error(`the ${name} manager was not ready within a minute; its log ends:\n${tail}`);
+  throw new Error(`the ${name} manager was not ready within a minute; the end of its log:\n${tail}`);
 }
 
 function answers(port) {

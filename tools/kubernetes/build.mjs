@@ -13,10 +13,10 @@ import { parseArgs } from "node:util";
 
 const here = dirname(fileURLToPath(import.meta.url));
 
-const usage = `usage: npm run kubernetes -- [--version VERSION] [--stamp VERSION] [--only NAME,NAME] [--print] [--help]
+const usage = `usage: npm run kubernetes -- [--version VERSION,VERSION] [--stamp VERSION] [--only NAME,NAME] [--print] [--help]
 
-  --version VERSION  one of ${releases().join(", ")} (default: the first)
-  --stamp VERSION    the same sources under another version, e.g. v1.34.5-capstan.1: something to upgrade to, for the price of linking
+  --version VERSIONS of ${releases().join(", ")} (default: the newest); v1.36 is enough
+  --stamp VERSION    the same sources under another version, e.g. v1.37.2-capstan.1: something to upgrade to, for the price of linking
   --only NAMES       only these programs, separated by commas
   --print            print the folder of the programs and build nothing
 
@@ -29,11 +29,21 @@ main();
 function main() {
   const { values } = parse();
   if (values.help) return console.log(usage);
-  const release = stamped(findRelease(values.version), values.stamp);
-  const bin = join(cacheDir(), "kubernetes", release.version, "bin");
-  if (values.print) return console.log(bin);
+  const found = values.version?.split(",").map((version) => findRelease(version)) ?? [findRelease(undefined)];
+  if (found.length > 1 && values.stamp !== undefined) fail("--stamp goes with one version");
+  for (const release of found) provide(stamped(release, values.stamp), values);
+}
 
-  const programs = select(programsOf(release), values.only);
+/**
+ * Builds what is missing of one release and prints the folder of its programs.
+ * @param {{ version: string; major: string; minor: string; folder: string }} release
+ * @param {{ print?: boolean; only?: string }} options
+ */
+function provide(release, { print, only }) {
+  const bin = join(cacheDir(), "kubernetes", release.version, "bin");
+  if (print) return console.log(bin);
+
+  const programs = select(programsOf(release), only);
   const start = performance.now();
   const missing = programs.filter((program) => !isBuilt(bin, program));
   if (missing.length > 0) {
@@ -64,11 +74,11 @@ function parse() {
   }
 }
 
-/** The versions that can be built: one folder vMAJOR.MINOR each, whose go.mod names the patch. */
+/** The versions that can be built, newest first: one folder vMAJOR.MINOR each, whose go.mod names the patch. */
 function releases() {
   return readdirSync(here)
     .filter((name) => /^v\d+\.\d+$/.test(name))
-    .sort((a, b) => a.localeCompare(b, "en", { numeric: true }))
+    .sort((a, b) => b.localeCompare(a, "en", { numeric: true }))
     .map((folder) => versionIn(folder));
 }
 
@@ -128,13 +138,13 @@ function programsOf({ version, major, minor, folder }) {
     package: `go.etcd.io/etcd/${path}/v3`,
     ldflags: [],
   }));
-  // The one before: what data of 3.5 needs to become data of 3.6.
+  // The minor version before: it makes the data that the newer one takes over.
   const earlierEtcd = [
     ["etcd", "server"],
     ["etcdutl", "etcdutl"],
   ].map(([name, path]) => ({
-    name: `${name}-v3.5`,
-    module: join(here, "etcd-v3.5"),
+    name: `${name}-v3.6`,
+    module: join(here, "etcd-v3.6"),
     package: `go.etcd.io/etcd/${path}/v3`,
     ldflags: [],
   }));

@@ -1,6 +1,7 @@
 /** Lint rules of our own that oxlint has no built-in for. */
 import { bare, EXPORTS, MEMBERS, names, TIMED_MODULES, TIMER_OPTIONS } from "./ambient-names.js";
 import { SOCKET_TIMERS } from "./socket-timers.js";
+import { WORDING, WORDING_ALLOWED } from "./wording.js";
 
 /** The name of a property, written `.name` or `["name"]`; undefined when it is computed. */
 function propertyName({ computed, property, key }) {
@@ -151,6 +152,40 @@ const noHiddenTimers = {
   },
 };
 
+/** TypeScript's `private` exists for the compiler only; a constructor has no other form. */
+const noPrivateKeyword = {
+  create(context) {
+    const check = (node) => {
+      if (node.accessibility === "private" && node.kind !== "constructor")
+        context.report({ node, message: "write #name: TypeScript's private is not there at run time." });
+    };
+    return { PropertyDefinition: check, MethodDefinition: check, AccessorProperty: check, TSParameterProperty: check };
+  },
+};
+
+const WORDING_PATTERN = new RegExp(`\\b(${[...WORDING.keys()].join("|").replaceAll(" ", "\\s+")})\\b`, "gi");
+
+/** Texts are written in the words of the Kubernetes docs. Comments are not checked. */
+const wording = {
+  create(context) {
+    const file = String(context.filename).replaceAll("\\", "/");
+    const allowed = [...WORDING_ALLOWED].flatMap(([folder, words]) => (file.includes(`/${folder}/`) ? words : []));
+    const check = (node, text) => {
+      const found = [...text.matchAll(WORDING_PATTERN)].map(([match]) => match.toLowerCase().replaceAll(/\s+/g, " "));
+      for (const word of new Set(found))
+        if (!allowed.includes(word))
+          context.report({ node, message: `"${word}" reads as translated: write ${WORDING.get(word)}.` });
+    };
+    return {
+      Literal(node) {
+        if (typeof node.value === "string") check(node, node.value);
+      },
+      TemplateElement: (node) => check(node, node.value.cooked ?? node.value.raw),
+      JSXText: (node) => check(node, node.value),
+    };
+  },
+};
+
 export default {
   meta: { name: "capstan" },
   rules: {
@@ -159,5 +194,7 @@ export default {
     "no-ambient-imports": noAmbientImports,
     "no-ambient-members": noAmbientMembers,
     "no-hidden-timers": noHiddenTimers,
+    "no-private-keyword": noPrivateKeyword,
+    wording,
   },
 };

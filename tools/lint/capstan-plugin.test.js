@@ -5,6 +5,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { SOCKET_TIMERS } from "./socket-timers.js";
+import { WORDING, WORDING_ALLOWED } from "./wording.js";
 
 /** The project's own configuration, run by the real oxlint over small files that lie where library code lies. */
 const root = fileURLToPath(new URL("../../", import.meta.url));
@@ -20,6 +21,16 @@ const FORBIDDEN = [
   ["date-apart", "const { now } = Date;\nexport const x = now();", "capstan(no-ambient-members)"],
   ["date-alias", "const D = Date;\nexport const x = D.now();", "capstan(no-ambient-members)"],
   ["date-default", "export const x = (D = Date): number => D.now();", "capstan(no-ambient-members)"],
+  ["wording-string", 'export const x = "the problem is told";', "capstan(wording)"],
+  ["wording-template", "export const x = (n: number) => `member ${n} goes on`;", "capstan(wording)"],
+  ["wording-upper-case", 'export const x = "Anew";', "capstan(wording)"],
+  [
+    "wording-test-name",
+    'import { test } from "vitest";\ntest("a host is looked at again", () => {});',
+    "capstan(wording)",
+  ],
+  ["private-field", "export class C {\n  private x = 1;\n}", "capstan(no-private-keyword)"],
+  ["private-method", "export class C {\n  private static x() {}\n}", "capstan(no-private-keyword)"],
   ["random", "export const x = Math.random();", "capstan(no-ambient-members)"],
   ["random-apart", "const { floor, random: r } = Math;\nexport const x = floor(r());", "capstan(no-ambient-members)"],
   ["computed", 'const k = "random" as const;\nexport const x = Math[k]();', "capstan(no-ambient-members)"],
@@ -115,6 +126,10 @@ const FORBIDDEN = [
 /** What looks alike and is allowed. */
 const ALLOWED = [
   ["date-of", 'export const x = (ms: number) => new Date(ms).toISOString() + Date.UTC(2020, 0) + Date.parse("");'],
+  [
+    "private-constructor",
+    "export class C {\n  private constructor() {}\n  static make() {\n    return new C();\n  }\n}",
+  ],
   ["math", "const { floor } = Math;\nexport const x = floor(Math.max(1, 2));"],
   [
     "hash",
@@ -122,6 +137,8 @@ const ALLOWED = [
   ],
   ["own-names", "export const x = (clock: { now(): number }) => ({ timeout: 5, at: clock.now() });"],
   ["off", 'import { connect } from "node:net";\nexport const x = connect(1).setTimeout(0);'],
+  ["wording-part-of-word", 'export const x = "a renewed certificate untold";'],
+  ["wording-comment", "// It is told anew.\nexport const x = 1;"],
   ["types", 'import type { Socket } from "node:net";\nexport const x = (s?: Socket) => ({ timeout: 5, s });'],
 ];
 
@@ -136,6 +153,9 @@ beforeAll(() => {
   config.jsPlugins = [join(root, "tools/lint/capstan-plugin.js")];
   writeFileSync(join(dir, ".oxlintrc.json"), JSON.stringify(config));
   for (const [name, text] of [...FORBIDDEN, ...ALLOWED]) writeFileSync(join(src, `${name}.ts`), `${text}\n`);
+  mkdirSync(join(dir, "tests/wording"), { recursive: true });
+  for (const word of WORDING.keys())
+    writeFileSync(join(dir, `tests/wording/${word.replaceAll(" ", "-")}.ts`), `export const x = "it ${word} here";\n`);
   for (const file of SOCKET_TIMERS.keys()) {
     mkdirSync(dirname(join(dir, file)), { recursive: true });
     writeFileSync(join(dir, file), 'import { connect } from "node:net";\nexport const x = connect(1).setTimeout(5);\n');
@@ -161,3 +181,17 @@ test.each([...SOCKET_TIMERS.keys()])("%s exists and may use a timer of its socke
   expect(existsSync(join(root, file))).toBe(true);
   expect(codesOf(file)).toEqual([]);
 });
+
+test("all words are seen", () => {
+  expect(
+    [...WORDING.keys()].filter((word) => !codesOf(`tests/wording/${word.replaceAll(" ", "-")}.ts`).length),
+  ).toEqual([]);
+});
+
+test.each([...WORDING_ALLOWED].flatMap(([folder, words]) => words.map((word) => [folder, word])))(
+  '%s exists and may contain "%s" for now',
+  (folder, word) => {
+    expect(existsSync(join(root, folder))).toBe(true);
+    expect([...WORDING.keys()]).toContain(word);
+  },
+);

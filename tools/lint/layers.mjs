@@ -1,10 +1,13 @@
 #!/usr/bin/env node
 /**
- * The order in which packages may import each other, and the lint rules that follow from it. `node tools/lint/layers.mjs` writes the
- * rules into .oxlintrc.json; with --check it only says whether they are up to date.
+ * The order in which packages may import each other. `node tools/lint/layers.mjs` writes what follows from it and from the folders of
+ * packages and providers: rules in .oxlintrc.json, project references, and the manager's dependencies. With --check it only says which
+ * files are not up to date.
  */
 import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { providersOf, staleFiles } from "./workspaces.mjs";
 
 /**
  * Packages in the order they may import each other: each imports those above it, except what it says.
@@ -20,10 +23,12 @@ export const PACKAGES = [
   { name: "userdata", never: ["apiserver"] },
   { name: "media", never: ["apiserver"] },
   { name: "kubernetes-install" },
+  { name: "node-image", never: ["apiserver"] },
   { name: "etcd", never: ["apiserver"] },
   { name: "backup", never: ["apiserver"] },
   { name: "controlplane", never: ["apiserver"] },
   { name: "workloads" },
+  { name: "vm", never: ["apiserver", "capi"] },
   { name: "host-agent", never: ["apiserver"] },
   { name: "dashboard-server" },
   { name: "manager" },
@@ -31,21 +36,11 @@ export const PACKAGES = [
   { name: "dashboard" },
 ];
 
+const RULES = ".oxlintrc.json";
+const root = fileURLToPath(new URL("../..", import.meta.url));
+
 /** Providers import packages up to `host-agent`, never each other; only `manager` imports providers. */
-export const PROVIDERS = [
-  "core",
-  "bootstrap-kubeadm",
-  "controlplane-hosted",
-  "controlplane-kubeadm",
-  "addons",
-  "infra-meta",
-  "infra-byoh",
-  "infra-metal3",
-  "infra-kubernetes",
-  "infra-kvm",
-  "infra-openstack",
-  "infra-memory",
-];
+const PROVIDERS = providersOf(root);
 
 const names = PACKAGES.map(({ name }) => name);
 const importedAs = (/** @type {string} */ name) => (name === "cli" ? "capstan" : `@capstan/${name}`);
@@ -91,15 +86,19 @@ export function withLayers(text) {
   return `${JSON.stringify({ ...config, overrides: [first, ...overrides(), ...others] }, null, 2)}\n`;
 }
 
+/** What .oxlintrc.json should be, if it is not. @returns {[string, object][]} */
+function staleRules() {
+  const before = readFileSync(join(root, RULES), "utf8");
+  const after = JSON.parse(withLayers(before));
+  return JSON.stringify(JSON.parse(before)) === JSON.stringify(after) ? [] : [[RULES, after]];
+}
+
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const file = fileURLToPath(new URL("../../.oxlintrc.json", import.meta.url));
-  const before = readFileSync(file, "utf8");
-  const after = withLayers(before);
-  // The formatter decides about line breaks; only the content is compared.
-  const same = JSON.stringify(JSON.parse(before)) === JSON.stringify(JSON.parse(after));
-  if (process.argv.includes("--check")) {
-    if (!same) console.error(".oxlintrc.json is not up to date: node tools/lint/layers.mjs && npm run format");
-    process.exit(same ? 0 : 1);
+  const stale = [...staleRules(), ...staleFiles(root)];
+  for (const [file, json] of stale) {
+    if (process.argv.includes("--check")) {
+      console.error(`${file} is not up to date: node tools/lint/layers.mjs && npm run format`);
+      process.exitCode = 1;
+    } else writeFileSync(join(root, file), `${JSON.stringify(json, null, 2)}\n`);
   }
-  if (!same) writeFileSync(file, after);
 }

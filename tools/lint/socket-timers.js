@@ -1,6 +1,6 @@
 /**
  * Files that may use a timer of the operating system's or of a socket's, and why a Clock would not do. Everything here talks to another
- * program over a real connection; what runs in virtual time does not get there.
+ * program over a real connection; code in virtual time does not get there.
  */
 export const SOCKET_TIMERS = new Map([
   [
@@ -14,7 +14,7 @@ export const SOCKET_TIMERS = new Map([
     "how long a real client may take to say what it wants: Node's own limits end slow ones",
   ],
   ["packages/media/src/fetcher.ts", "silence of the server that programs are downloaded from"],
-  ["packages/kubernetes-install/src/version-check.ts", "a program that does not tell its version is killed"],
+  ["packages/kubernetes-install/src/version-check.ts", "a program that does not report its version is killed"],
   ["packages/workloads/src/process/probe.ts", "silence of a program on this machine, whose own time is real too"],
   ["packages/backup/src/s3-store.ts", "silence of the store that backups are in"],
   ["packages/etcd/src/tools.ts", "etcd's tools are killed when they hang"],

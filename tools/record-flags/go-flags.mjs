@@ -17,7 +17,7 @@ export function flagsInSource(source) {
 }
 
 /**
- * String literals up to the parenthesis that ends a call, with how many parentheses they stand in.
+ * String literals up to the parenthesis that closes a call, with their depth of parentheses.
  * @param {string} source
  * @param {number} from
  */

@@ -21,13 +21,13 @@ func main() {
 		"kube-controller-manager": controllermanager.NewControllerManagerCommand,
 		"kube-scheduler":          func() *cobra.Command { return scheduler.NewSchedulerCommand() },
 	}
-	type told struct {
+	type flagInfo struct {
 		Usage  string `json:"usage"`
 		Hidden bool   `json:"hidden,omitempty"`
 	}
-	flags := map[string]told{}
+	flags := map[string]flagInfo{}
 	commands[os.Args[1]]().Flags().VisitAll(func(flag *pflag.Flag) {
-		flags[flag.Name] = told{Usage: flag.Usage, Hidden: flag.Hidden || flag.Deprecated != ""}
+		flags[flag.Name] = flagInfo{Usage: flag.Usage, Hidden: flag.Hidden || flag.Deprecated != ""}
 	})
 	if err := json.NewEncoder(os.Stdout).Encode(flags); err != nil {
 		panic(err)

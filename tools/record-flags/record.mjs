@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /**
- * `node tools/record-flags/record.mjs`: records the flags of the control plane's programs, in every version that tools/kubernetes can
- * build, for the tests of which flags a tenant may set. Hidden flags are flags too, so the programs' own code is asked, not their help.
+ * `node tools/record-flags/record.mjs [FOLDER ...]`: records the flags of the control plane's programs, in every version that
+ * tools/kubernetes can build or in those of these folders (v1.37, etcd), for the tests of which flags a tenant may set. Hidden flags are flags too, so the programs' own code is asked, not their help.
  */
 import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -18,9 +18,11 @@ const COMPONENTS = ["kube-apiserver", "kube-controller-manager", "kube-scheduler
 const scratch = mkdtempSync(join(tmpdir(), "capstan-record-flags-"));
 try {
   mkdirSync(target, { recursive: true });
-  for (const folder of readdirSync(modules).filter((name) => /^v\d+\.\d+$/.test(name)))
+  const given = process.argv.slice(2);
+  const wanted = readdirSync(modules).filter((name) => given.length === 0 || given.includes(name));
+  for (const folder of wanted.filter((name) => /^v\d+\.\d+$/.test(name)))
     save(versionOf(folder, "k8s.io/kubernetes"), kubernetesFlags(folder));
-  for (const folder of ["etcd-v3.5", "etcd"])
+  for (const folder of wanted.filter((name) => name.startsWith("etcd")))
     save(`etcd-${versionOf(folder, "go.etcd.io/etcd/server/v3")}`, { etcd: etcdFlags(folder) });
 } finally {
   rmSync(scratch, { recursive: true, force: true });
@@ -38,7 +40,7 @@ function kubernetesFlags(folder) {
   return Object.fromEntries(COMPONENTS.map((name) => [name, oneLine(JSON.parse(run(program, [name], scratch)))]));
 }
 
-/** etcd's own list of flags is private to it, and its help is written by hand: the source tells. @param {string} folder */
+/** etcd's own list of flags is private to it, and its help is written by hand: the source has them. @param {string} folder */
 function etcdFlags(folder) {
   const source = run("go", ["list", "-m", "-f", "{{.Dir}}", "go.etcd.io/etcd/server/v3"], join(modules, folder)).trim();
   const texts = ["etcdmain/config.go", "embed/config.go"].map((file) => readFileSync(join(source, file), "utf8"));
@@ -49,7 +51,7 @@ function etcdFlags(folder) {
 }
 
 /**
- * The first line tells what a flag is; some go on for hundreds. Kubernetes takes underscores for dashes.
+ * The first line describes a flag; some have hundreds of lines. Kubernetes takes underscores for dashes.
  * @param {Record<string, {usage: string}>} flags
  */
 function oneLine(flags) {

@@ -9,14 +9,28 @@ import { fileURLToPath } from "node:url";
 import { isDeepStrictEqual } from "node:util";
 import { findBinaries, startControlPlane } from "../record-openapi/control-plane.mjs";
 import { defaultRbac } from "./default-rbac.mjs";
+import { expressions } from "./expressions.mjs";
 import { objectMeta } from "./object-meta.mjs";
 import { protobuf } from "./protobuf.mjs";
-import { crds, rules, updates, values } from "./schemas.mjs";
+import { crds, formats, refusals, rules, updates, values } from "./schemas.mjs";
 import { stories } from "./stories.mjs";
 import { strategic } from "./strategic.mjs";
 
 /** Each: the file it makes, what makes it (given what the file held), and what of it is the same each time. */
-const RECORDINGS = { crds, rules, updates, values, objectMeta, stories, strategic, protobuf, defaultRbac };
+const RECORDINGS = {
+  crds,
+  refusals,
+  rules,
+  expressions,
+  updates,
+  values,
+  formats,
+  objectMeta,
+  stories,
+  strategic,
+  protobuf,
+  defaultRbac,
+};
 const root = new URL("../../packages/apimachinery/", import.meta.url);
 
 const args = process.argv.slice(2);

@@ -1,12 +1,12 @@
-/** Schemas of CRDs and objects of them: what is pruned, defaulted, refused and with which words. */
+/** Schemas of CRDs and objects of them: what is pruned, defaulted and rejected, and with which messages. */
 import { setTimeout as sleep } from "node:timers/promises";
 
-const CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+export const CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 /** Where a schema is in the answers; the recordings call it S. */
 const SCHEMA_PATH = /spec\.(?:validation|versions\[0\]\.schema)\.openAPIV3Schema/g;
 
 /** A definition with a group of its own, so that all may have the kind K. */
-function definition(name, schema) {
+export function definition(name, schema) {
   const group = `${name}.example.com`;
   return {
     apiVersion: "apiextensions.k8s.io/v1",
@@ -28,9 +28,9 @@ const objectOf = (name, spec) => ({
   ...(spec === undefined ? {} : { spec }),
 });
 const collection = (name) => `/apis/${name}.example.com/v1/ks`;
-const withSpec = (spec) => ({ type: "object", properties: { spec } });
+export const withSpec = (spec) => ({ type: "object", properties: { spec } });
 
-async function define(call, name, schema) {
+export async function define(call, name, schema) {
   const { status, text } = await call("POST", CRDS, { body: definition(name, schema) });
   if (status !== 201) throw new Error(`the definition ${name} was refused: ${text}`);
 }
@@ -44,7 +44,7 @@ async function whenServed(ask) {
   }
 }
 
-const create = (call, name, spec) =>
+export const create = (call, name, spec) =>
   whenServed(() => call("POST", `${collection(name)}?dryRun=All`, { body: objectOf(name, spec) }));
 
 /** The causes of a refusal, sorted; a refusal without causes gives its message. */
@@ -54,36 +54,40 @@ function causes({ json }) {
   return found.map(({ field, reason, message }) => `${field}|${reason}|${message}`).sort();
 }
 
-export const values = {
-  file: "src/schema/testdata/values.json",
-  async record({ call, before }) {
-    for (const [n, { spec }] of before.entries()) await define(call, `values${n}`, withSpec(spec));
-    const groups = [];
-    for (const [n, { spec, cases }] of before.entries()) {
-      const results = [];
-      for (const { input } of cases) {
-        const answer = await create(call, `values${n}`, input);
-        const refused = answer.status !== 201;
-        results.push({ input, ...(refused ? { errors: causes(answer) } : { output: answer.json.spec ?? null }) });
-      }
-      groups.push({ spec, cases: results });
-    }
-    return groups;
-  },
-};
+export const values = { file: "src/schema/testdata/values.json", record: recordValues };
+export const formats = { file: "src/schema/testdata/formats.json", record: recordValues };
 
-export const crds = {
-  file: "src/schema/testdata/crds.json",
-  async record({ call, before }) {
+let defined = 0;
+
+async function recordValues({ call, before }) {
+  const first = defined;
+  for (const { spec } of before) await define(call, `values${defined++}`, withSpec(spec));
+  const groups = [];
+  for (const [n, { spec, cases }] of before.entries()) {
     const results = [];
-    for (const { schema } of before) {
-      const { status, json } = await call("POST", `${CRDS}?dryRun=All`, { body: definition("crds", schema) });
-      const errors = status === 201 ? [] : json.details.causes.map(({ field, message }) => `${field}|${message}`);
-      results.push({ schema, errors: errors.map((text) => text.replaceAll(SCHEMA_PATH, "S")).sort() });
+    for (const { input } of cases) {
+      const answer = await create(call, `values${first + n}`, input);
+      const refused = answer.status !== 201;
+      results.push({ input, ...(refused ? { errors: causes(answer) } : { output: answer.json.spec ?? null }) });
     }
-    return results;
-  },
-};
+    groups.push({ spec, cases: results });
+  }
+  return groups;
+}
+
+export const crds = { file: "src/schema/testdata/crds.json", record: recordSchemas };
+export const refusals = { file: "src/schema/testdata/refusals.json", record: recordSchemas };
+
+async function recordSchemas({ call, before }) {
+  const results = [];
+  for (const { schema } of before) {
+    const { status, json } = await call("POST", `${CRDS}?dryRun=All`, { body: definition("crds", schema) });
+    const found = json.details?.causes?.map(({ field, message }) => `${field}|${message}`) ?? [json.message];
+    const errors = status === 201 ? [] : found;
+    results.push({ schema, errors: errors.map((text) => text.replaceAll(SCHEMA_PATH, "S")).sort() });
+  }
+  return results;
+}
 
 export const rules = {
   file: "src/schema/testdata/rules.json",

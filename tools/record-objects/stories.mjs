@@ -40,13 +40,13 @@ async function play(call, object, step) {
 }
 
 /** Of several errors a map of Go's chooses the order. */
-function withoutOrder({ stories: told }) {
+function withoutOrder({ stories: recorded }) {
   const order = ({ error, ...rest }) => {
     if ((error?.causes?.length ?? 0) < 2) return { error, ...rest };
     const causes = error.causes.map((cause) => JSON.stringify(cause)).sort();
     return { error: { ...error, causes, message: "" }, ...rest };
   };
-  return told.map(({ name, results }) => ({ name, results: results.map(order) }));
+  return recorded.map(({ name, results }) => ({ name, results: results.map(order) }));
 }
 
 export const stories = {
@@ -54,7 +54,7 @@ export const stories = {
   async record({ call, load }) {
     await call("POST", CRDS, { body: load("testdata/widget-crd.json") });
     while ((await call("GET", COLLECTION("v1"))).status !== 200) await sleep(200);
-    const told = [];
+    const recorded = [];
     for (const [n, { name, steps }] of load("testdata/stories.json").stories.entries()) {
       const object = `w${n}`;
       const results = [];
@@ -66,9 +66,9 @@ export const stories = {
           .replaceAll(`\\"${object}\\"`, '\\"NAME\\"');
         results.push(JSON.parse(text));
       }
-      told.push({ name, results });
+      recorded.push({ name, results });
     }
-    return { stories: told };
+    return { stories: recorded };
   },
   comparable: withoutOrder,
 };

@@ -1,4 +1,4 @@
-/** Starts a throw-away etcd and kube-apiserver on loopback and speaks to it; everything is gone after stop(). */
+/** Starts a throw-away etcd and kube-apiserver on loopback and speaks to it; stop() removes everything. */
 import { spawn } from "node:child_process";
 import { generateKeyPairSync } from "node:crypto";
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -16,7 +16,7 @@ export function findBinaries(given) {
   const places = [
     given,
     process.env.CAPSTAN_KUBERNETES_BIN,
-    join(cache, "capstan/kubernetes/v1.34.4/bin"),
+    join(cache, "capstan/kubernetes/v1.37.1/bin"),
     join(cache, "capstan-real-nodes/bin"),
   ];
   const found = places.find((p) => p && existsSync(join(p, "etcd")) && existsSync(join(p, "kube-apiserver")));
@@ -63,7 +63,8 @@ export async function startControlPlane(bin) {
   const apiserver = start("kube-apiserver", [
     `--etcd-servers=${etcdUrl}`,
     "--bind-address=127.0.0.1",
-    "--advertise-address=127.0.0.1",
+    // Loopback is refused; no client dials it.
+    "--advertise-address=192.0.2.1",
     `--secure-port=${secure}`,
     `--cert-dir=${join(dir, "certs")}`,
     `--token-auth-file=${join(dir, "tokens.csv")}`,

@@ -1,7 +1,7 @@
 /** Turns the real OpenAPI v3 documents into compact definitions: facts only, no descriptions. */
 const PREFIX = "#/components/schemas/";
 
-/** A schema without prose, with `allOf: [{$ref}]` written as a plain `$ref` beside its siblings. */
+/** A schema without prose, with `allOf: [{$ref}]` written as a plain `$ref` next to its siblings. */
 export function compact(schema) {
   if (Array.isArray(schema)) return schema.map(compact);
   if (schema === null || typeof schema !== "object") return schema;

@@ -1,13 +1,13 @@
 #!/usr/bin/env node
 /**
  * Writes the protobuf tables of the built-in kinds: field numbers and wire types from the published .proto files, JSON names,
- * pointers and inlined structs from the Go types beside them. Usage: node tools/record-protobuf/record.mjs [Go module cache]
+ * pointers and inlined structs from the Go types next to them. Usage: node tools/record-protobuf/record.mjs [Go module cache]
  */
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
 
-const VERSION = "v0.34.4";
+const VERSION = "v0.37.1";
 const target = new URL("../../packages/apimachinery/src/protobuf/generated/tables.ts", import.meta.url);
 const modules = join(process.argv[2] ?? join(homedir(), "go/pkg/mod"), "k8s.io");
 
@@ -43,6 +43,8 @@ const PACKAGES = {
   "policy/v1": { module: "api", folder: "policy/v1", kinds: ["PodDisruptionBudget", "Eviction"] },
   "storage.k8s.io/v1": { module: "api", folder: "storage/v1", kinds: ["VolumeAttachment", "StorageClass"] },
   "scheduling.k8s.io/v1": { module: "api", folder: "scheduling/v1", kinds: ["PriorityClass"] },
+  // What Jobs refer to; no kind of it is served.
+  "scheduling.k8s.io/v1alpha3": { module: "api", folder: "scheduling/v1alpha3", kinds: [] },
   "discovery.k8s.io/v1": { module: "api", folder: "discovery/v1", kinds: ["EndpointSlice"] },
   "coordination.k8s.io/v1": { module: "api", folder: "coordination/v1", kinds: ["Lease"] },
   "rbac.authorization.k8s.io/v1": {
@@ -85,6 +87,7 @@ const SPECIAL = new Set([
   "Time",
   "MicroTime",
   "FieldsV1",
+  "AttestationValue",
   "ExtraValue",
   "Quantity",
   "IntOrString",
@@ -125,7 +128,8 @@ function goStructs(folder) {
       const tag = /^\t(?:\w+\s+)?(\*?)[\w.[\]*]+\s+`json:"([^"]*)"[^`\n]* protobuf:"\w+,(\d+),[^"]*"/gm;
       for (const [, star, json, number] of body.matchAll(tag)) {
         const [name = "", ...options] = json.split(",");
-        const inline = options.includes("inline");
+        // A field without a name is embedded.
+        const inline = options.includes("inline") || name === "";
         fields.set(number, { name, pointer: star === "*", inline, kept: !options.includes("omitempty") && !inline });
       }
       structs.set(name, fields);

@@ -103,7 +103,7 @@ const schema = {
       type: "object",
       required: ["size"],
       properties: {
-        size: { type: "integer", minimum: 0, maximum: 10.5, default: 3, multipleOf: 1, exclusiveMaximum: false },
+        size: { type: "number", minimum: 0, maximum: 10.5, default: 3, multipleOf: 1, exclusiveMaximum: false },
         mode: { type: "string", enum: ["a", "b"], default: "a", minLength: 0, pattern: "^[a-z]*$", nullable: true },
         port: { "x-kubernetes-int-or-string": true, anyOf: [{ type: "integer" }, { type: "string" }] },
         free: { type: "object", "x-kubernetes-preserve-unknown-fields": true },

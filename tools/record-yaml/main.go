@@ -1,4 +1,4 @@
-// Reads texts as JSON strings, one in a line, and tells for each how Kubernetes' reader of YAML understands it, as JSON.
+// Reads texts as JSON strings, one in a line, and prints for each how Kubernetes' reader of YAML understands it, as JSON.
 // It is built inside the module of a Kubernetes version (record.mjs lays it there), hence no go.mod of its own.
 package main
 
@@ -10,7 +10,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// As in plugin/pkg/admission/imagepolicy of Kubernetes: encoding/json does not tell capital letters from small ones here.
+// As in plugin/pkg/admission/imagepolicy of Kubernetes: encoding/json does not distinguish capital letters from small ones here.
 type admission struct {
 	Plugins []struct {
 		Configuration struct {
@@ -36,17 +36,17 @@ func main() {
 		if err := in.Decode(&text); err != nil {
 			panic(err)
 		}
-		var told reading
+		var result reading
 		if read, err := yaml.YAMLToJSON([]byte(text)); err == nil {
-			told.Read = read
+			result.Read = read
 			var config admission
 			if yaml.Unmarshal([]byte(text), &config) == nil && len(config.Plugins) > 0 {
-				told.KubeConfigFile = config.Plugins[0].Configuration.ImagePolicy.KubeConfigFile
+				result.KubeConfigFile = config.Plugins[0].Configuration.ImagePolicy.KubeConfigFile
 			}
 		} else {
-			told.Refused = true
+			result.Refused = true
 		}
-		if err := out.Encode(told); err != nil {
+		if err := out.Encode(result); err != nil {
 			panic(err)
 		}
 	}

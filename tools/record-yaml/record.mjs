@@ -33,9 +33,9 @@ try {
     const digests = readings
       .slice(0, texts.length)
       .map(({ read, refused }) => (refused === true ? REFUSED : digestOf(read ?? null)));
-    const told = readings.slice(texts.length);
-    if (recorded === undefined) recorded = { versions: [], digests, attacks: told };
-    else if (JSON.stringify([digests, told]) !== JSON.stringify([recorded.digests, recorded.attacks]))
+    const ofAttacks = readings.slice(texts.length);
+    if (recorded === undefined) recorded = { versions: [], digests, attacks: ofAttacks };
+    else if (JSON.stringify([digests, ofAttacks]) !== JSON.stringify([recorded.digests, recorded.attacks]))
       throw new Error(`${folder} reads YAML in another way than ${recorded.versions.join(", ")}: record them apart`);
     recorded.versions.push(versionOf(folder));
   }
@@ -49,8 +49,8 @@ try {
     original: packed(recorded.digests.slice(0, corpus.length)),
     written: packed(recorded.digests.slice(corpus.length)),
   });
-  const told = Object.fromEntries(Object.keys(ATTACKS).map((name, i) => [name, recorded?.attacks[i]]));
-  save(join(security, "user-file-attacks.json"), told);
+  const results = Object.fromEntries(Object.keys(ATTACKS).map((name, i) => [name, recorded?.attacks[i]]));
+  save(join(security, "user-file-attacks.json"), results);
   console.log(`${corpus.length} files, ${written.length} of them written, ${attacks.length} attacks`);
 } finally {
   rmSync(scratch, { recursive: true, force: true });

@@ -1,6 +1,6 @@
 import type { Reporter, TestModule } from "vitest/node";
 
-/** Ends a run with one plain line that people and machines can read: `N passed, N failed[, N skipped]`. */
+/** Prints one plain line at the end of a run that people and machines can read: `N passed, N failed[, N skipped]`. */
 export default class PlainReporter implements Reporter {
   onTestRunEnd(modules: ReadonlyArray<TestModule>): void {
     const count = { passed: 0, failed: 0, skipped: 0, pending: 0 };

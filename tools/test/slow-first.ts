@@ -3,6 +3,9 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 /** Files that take longest, the longest first. Started last, one of them would run while all other workers have nothing left to do. */
 export const SLOW = [
   "tests/docs/docs.test.ts",
+  "providers/controlplane-hosted/src/placement/etcd-upgrade/pods.test.ts",
+  "tests/cli/interrupt.test.ts",
+  "providers/controlplane-hosted/src/placement/pods/etcd.test.ts",
   "providers/infra-metal3/src/contract.test.ts",
   "providers/core/src/machine-deployment/crash.test.ts",
   "providers/core/src/machine-set/crash.test.ts",

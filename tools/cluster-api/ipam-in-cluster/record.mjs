@@ -2,7 +2,7 @@
 /**
  * Records what upstream's in-cluster IPAM provider makes of the stories in providers/core/testdata/ipam.stories.mjs. Needs
  * `npm run build` and `npm run kubernetes`; run it again after changing or adding stories. Names of stories as arguments record
- * only those anew.
+ * only those again.
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";

@@ -1,5 +1,5 @@
 /**
- * Runs upstream's in-cluster IPAM provider as a plain process beside a real kube-apiserver and upstream's core manager, built from
+ * Runs upstream's in-cluster IPAM provider as a plain process with a real kube-apiserver and upstream's core manager, built from
  * the Go module that `go.mod` pins. Its webhooks and conversions are pointed to 127.0.0.1.
  */
 import { spawn, spawnSync } from "node:child_process";
