@@ -10,21 +10,25 @@ import { ProcessWorkloads } from "./process-workloads.ts";
 import { Silence } from "./silence.ts";
 
 /** Programs that run and do not answer. Their clock is a thousand times as fast: what is waited for takes minutes. */
+let speed = 1000;
 const hasty: Clock = {
   ...systemClock,
-  monotonic: () => systemClock.monotonic() * 1000,
-  after: (ms, run) => systemClock.after(ms / 1000, run),
+  monotonic: () => systemClock.monotonic() * speed,
+  after: (ms, run) => systemClock.after(ms / speed, run),
 };
 const id = { owner: "default/c1", name: "web" };
 let root: string;
 let workloads: ProcessWorkloads;
 
 beforeEach(async () => {
+  speed = 1000;
   root = await mkdtemp(join(tmpdir(), "capstan-hung-"));
   workloads = new ProcessWorkloads({ root, clock: hasty });
 });
 
 afterEach(async () => {
+  // At its usual speed: a busy machine takes more than hundredths of a second to end a process.
+  speed = 1;
   await workloads.stopAll(() => 0);
   await rm(root, { recursive: true, force: true });
 });
