@@ -32,7 +32,7 @@ export {
 } from "./pods/kinds.ts";
 export { readyNodeAddress } from "./pods/node-address.ts";
 export { execInPod, forwardPort, type PodAddress } from "./pods/pod-streams.ts";
-export { podRestarts, podTrouble, podWords } from "./pods/pod-trouble.ts";
+export { podLastWords, podReady, podRestarts, podTrouble, podWords } from "./pods/pod-trouble.ts";
 export { type OwnerLimits } from "./process/isolation/cgroup-limits.ts";
 export type { IsolationReport } from "./process/isolation/isolation.ts";
 export { readLogTail } from "./process/log-file.ts";

@@ -34,6 +34,19 @@ export function podWords(pod: Pod): string {
   return ended.join("\n");
 }
 
+/** Returns how each container of a pod last ended, also of those that run again since. */
+export function podLastWords(pod: Pod): string {
+  return (pod.status?.containerStatuses ?? [])
+    .map(({ state, lastState }) => state?.terminated?.message ?? lastState?.terminated?.message ?? "")
+    .join("\n");
+}
+
+/** Reports whether a pod is ready and not being deleted. */
+export function podReady({ metadata, status }: Pod): boolean {
+  if (metadata.deletionTimestamp !== undefined) return false;
+  return status?.conditions?.some(({ type, status: value }) => type === "Ready" && value === "True") === true;
+}
+
 /** Counts the restarts of all containers of a pod. */
 export function podRestarts(pod: Pod): number {
   return (pod.status?.containerStatuses ?? []).reduce((sum, container) => sum + (container.restartCount ?? 0), 0);

@@ -77,6 +77,11 @@ const crashing = (message: string, restartCount = 3): PodStatus => ({
     },
   ],
 });
+/** The same container, started again. */
+const runningAgain = ({ containerStatuses = [], ...status }: PodStatus): PodStatus => ({
+  ...status,
+  containerStatuses: containerStatuses.map((container) => ({ ...container, state: { running: {} } })),
+});
 const EMPTY = crashing(
   '{"level":"fatal","msg":"discovery failed","error":"cannot fetch cluster info from peer urls: could not retrieve cluster information from the given URLs"}',
 );
@@ -312,6 +317,28 @@ test("reports a lost volume of the only member instead of starting empty; restor
   world.runner.statuses.clear();
   expect((await settled(20)).apiReady).toBe(true);
   expect(world.handed).toHaveLength(2);
+});
+
+test("data that was found to be lost stays lost while its member starts again", async () => {
+  await settled();
+  world.runner.statuses.set("c1-etcd-0-0", EMPTY);
+  expect((await settled(3)).problem).toMatchObject({ reason: "DataLost" });
+  world.runner.statuses.set("c1-etcd-0-0", runningAgain(EMPTY));
+  expect(await settled(3)).toMatchObject({ apiReady: false, problem: { reason: "DataLost" } });
+});
+
+test("a member that restarts while it is being restored is not permitted to begin with empty data", async () => {
+  withEtcd({ replicas: 3 });
+  await settled();
+  await restoreOf("20261116T080000Z");
+  for (let turn = 0; turn < 30; turn++) {
+    await world.placement.ensure(plan);
+    expect(await Promise.all([0, 1, 2].map(beginning))).toEqual(
+      [0, 1, 2].map((index) => `existing c1-etcd-${index}`),
+    );
+    await world.progress();
+  }
+  expect(world.handed).toHaveLength(3);
 });
 
 test("does not start a control plane empty that has served but has no record", async () => {

@@ -4,6 +4,8 @@ import {
   PersistentVolumeClaim,
   Pod,
   type PodController,
+  podLastWords,
+  podReady,
   podRestarts,
   podWords,
   StatefulSet,
@@ -40,7 +42,7 @@ export function memberSights(host: HostCluster, names: PodNames, members: readon
     const pod = host.get(Pod, { namespace, name: memberPod(names, index) });
     const claim = host.get(PersistentVolumeClaim, { namespace, name: memberClaim(names, index) });
     const claimLost = claim?.status?.phase === "Lost";
-    const ready = (live?.status?.readyReplicas ?? 0) > 0 && live?.spec?.replicas !== 0;
+    const ready = pod !== undefined && podReady(pod) && live?.spec?.replicas !== 0;
     const words = ready || pod === undefined ? "" : podWords(pod);
     const runs = pod?.status?.containerStatuses?.some(({ state }) => state?.running !== undefined) === true;
     const damage =
@@ -57,10 +59,19 @@ export function memberSights(host: HostCluster, names: PodNames, members: readon
       settled: live !== undefined && isSettled(live) && podCurrent,
       // A learner is never ready: whether it has caught up is determined by its promotion.
       ready: ready || (record.learner === true && runs),
-      hasData: record.replacing === undefined && !claimLost && !LOST.test(words),
+      hasData: record.replacing === undefined && !claimLost && !LOST.test(lastWords(record, pod, ready)),
       damage,
     };
   });
+}
+
+/**
+ * What tells that a volume is empty. A member that held data says it at each start, so while it starts again the last
+ * time counts: else its data would seem to be there for a moment. One that never started may only have found no peer yet.
+ */
+function lastWords({ started }: PodsMember, pod: Pod | undefined, ready: boolean): string {
+  if (pod === undefined || ready) return "";
+  return started === true ? podLastWords(pod) : podWords(pod);
 }
 
 /** Whether a pod was created from the current template of its StatefulSet. */

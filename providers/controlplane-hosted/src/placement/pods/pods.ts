@@ -281,6 +281,8 @@ export class PodsPlacement implements Placement {
       if (back === undefined) forgetEtcd(record, wantedEtcd(plan, record).version);
       record.members = firstMembers(back === undefined ? (plan.spec.etcd?.replicas ?? 1) : record.members.length);
     }
+    // A pod that restarts before it is stopped must find no permission to begin with empty data.
+    for (const member of record.members) member.started = true;
     await this.#etcd.save(host, input);
     const left = await stopAll(host, names);
     // Nothing of them is kept, and a kube-apiserver without etcd takes a minute to exit.
@@ -288,7 +290,6 @@ export class PodsPlacement implements Placement {
     if (left.length > 0) return waiting(`waiting for ${left.join(", ")} to be deleted`);
     const step = await this.#restore.step(host, input, restore);
     if (step !== undefined) return waiting(step);
-    for (const member of record.members) member.started = true;
     if (back === undefined) record.restored = restore.name;
     // The backup is restored: nothing else of the change has to be rolled back.
     else recordEtcdEvent(record, { type: "restored" });

@@ -4,6 +4,7 @@ import {
   PersistentVolumeClaim,
   Pod,
   type PodController,
+  podReady,
   podRestarts,
   podTrouble,
 } from "@capstan/workloads";
@@ -28,7 +29,8 @@ export function viewOf(host: HostCluster, names: PodNames, component: PodCompone
   const pods = host
     .of(Pod, names.owner)
     .filter((pod) => labels.every(([key, value]) => pod.metadata.labels?.[key] === value));
-  const ready = live?.status?.readyReplicas ?? 0;
+  // The pods themselves: the count in a Deployment's status is behind, by seconds when its controller is busy.
+  const ready = pods.filter((pod) => podReady(pod)).length;
   return { live, pods, ready, settled: live !== undefined && isSettled(live) };
 }
 
@@ -79,9 +81,7 @@ export function troubleOf(host: HostCluster, names: PodNames, view: ComponentVie
 /** Returns the serving version: the oldest one among the ready kube-apiservers. */
 export function servingVersion(view: ComponentView): string | undefined {
   const versions = view.pods
-    .filter((pod) =>
-      pod.status?.conditions?.some((condition) => condition.type === "Ready" && condition.status === "True"),
-    )
+    .filter((pod) => podReady(pod))
     .flatMap((pod) => pod.metadata.annotations?.[VERSION_ANNOTATION] ?? []);
   return versions.toSorted(compare)[0];
 }
