@@ -348,6 +348,7 @@ export {
   webhookConfigurations,
 } from "./webhooks/configurations.ts";
 export { type ConversionReviewResponse, conversionReview } from "./webhooks/conversion-review.ts";
+export { reach } from "./workload/reach.ts";
 export type { ClusterKey, Node, NodeTaint, NodeView, WorkloadClusters, WorkloadConnection } from "./workload/types.ts";
 export { WorkloadCalls, WorkloadUnavailable } from "./workload/workload-calls.ts";
 export {

@@ -10,8 +10,8 @@ import { controlPlaneRecoveryController } from "./recovery/controller.ts";
 import { namedBackups } from "./recovery/named-backups.ts";
 import { SnapshotServer } from "./recovery/snapshot-server.ts";
 import { createWorkloadSide } from "./workload/create-workload-side.ts";
+import { eitherWay } from "./workload/endpoint-problem.ts";
 import { observeEtcd } from "./workload/etcd-metrics.ts";
-import { eitherWay } from "./workload/reach.ts";
 
 /** Creates the provider's running part. */
 export function loadKubeadmControlPlane(deps: KubeadmControlPlaneDeps): LoadedProvider {

@@ -3,12 +3,11 @@ import type { Duplex } from "node:stream";
 import type { TLSSocket } from "node:tls";
 import type { Clock, Random } from "@capstan/apimachinery";
 import type { DialGate } from "@capstan/apimachinery/foreign";
-import type { ClusterKey, Secret, SecretPurpose, WorkloadClusters } from "@capstan/capi";
+import { type ClusterKey, reach, type Secret, type SecretPurpose, type WorkloadClusters } from "@capstan/capi";
 import { hostPort, isIPAddress } from "@capstan/controlplane";
 import { type EtcdCredentials, etcdClient, secured } from "@capstan/etcd";
 import { firstAnswer, type Way } from "@capstan/runtime";
 import { forwardPort } from "@capstan/workloads";
-import { reach } from "../workload/reach.ts";
 import { EtcdClientCertificates } from "./client-certificates.ts";
 import type { EtcdPlace, EtcdWays } from "./etcd-ways.ts";
 

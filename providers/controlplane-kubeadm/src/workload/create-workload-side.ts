@@ -2,6 +2,7 @@ import type { Clock, Random } from "@capstan/apimachinery";
 import {
   type ClusterKey,
   type Node,
+  reach,
   WorkloadCalls,
   type WorkloadClusters,
   type WorkloadConnection,
@@ -12,6 +13,7 @@ import type { EtcdPlace, EtcdWays } from "../etcd/etcd-ways.ts";
 import type { Components } from "../plan/view.ts";
 import { type ClusterSight, ClusterWatch } from "./cluster-watch.ts";
 import { updateCoreDns } from "./core-dns.ts";
+import { endpointProblem } from "./endpoint-problem.ts";
 import type { Inspection } from "./etcd-inspection.ts";
 import { type EtcdSight, etcdSight, memberPlaces } from "./etcd-members.ts";
 import { EtcdSpace } from "./etcd-space.ts";
@@ -23,7 +25,6 @@ import { ensureKubeadmConfig, KubeadmConfigError } from "./kubeadm-config.ts";
 import { moveLeader, removeMember } from "./member-changes.ts";
 import { CONTROL_PLANE_ROLE, nodeLabelsHealth } from "./node-labels.ts";
 import { ensurePermissions } from "./permissions.ts";
-import { endpointProblem, reach } from "./reach.ts";
 import {
   health,
   podHealth,

@@ -2,13 +2,17 @@ import { deepEqual, findCondition, type LabelSelector, ownerReference, selectorO
 import {
   CLUSTER_NAME_LABEL,
   Cluster,
+  type ClusterKey,
   CONNECTING_MS,
   type ConditionInput,
   conditionsOf,
+  isControlPlaneMachine,
   Machine,
   MachineHealthCheck,
+  type Node,
   PAUSED_ANNOTATION,
   pausedCondition,
+  reach,
   SKIP_REMEDIATION_ANNOTATION,
   type WorkloadClusters,
   type WorkloadConnection,
@@ -58,11 +62,12 @@ export async function reconcileMachineHealthCheck(
     await writeStatus(check, [invalidSelector(selector.problem), paused], {}, context);
     return done();
   }
-  const connection = workload.get({ namespace: request.namespace, name: check.spec.clusterName });
+  const workloadKey = { namespace: request.namespace ?? "", name: check.spec.clusterName };
+  const connection = workload.get(workloadKey);
   // Results from before a restart hold until the Nodes are visible; a change of them triggers a reconcile.
   const patienceMs = connection.state === "connecting" ? connection.since + CONNECTING_MS - context.clock.now() : 0;
   if (patienceMs > 0 && check.status?.expectedMachines !== undefined) return requeueAfter(patienceMs);
-  const targets = targetsOf(check, selector, connection, context);
+  const targets = targetsOf(check, selector, connectionsFor(workloadKey, workload, context), context);
   const judged = targets.map((target) => ({
     target,
     verdict: evaluate({
@@ -142,7 +147,7 @@ async function ensureOwned(check: MachineHealthCheck, cluster: Cluster, context:
 function targetsOf(
   check: MachineHealthCheck,
   selector: LabelSelector,
-  connection: WorkloadConnection,
+  connectionOf: (machine: Machine) => WorkloadConnection,
   context: ReconcileContext,
 ): Target[] {
   const namespace = check.metadata.namespace ?? "";
@@ -153,7 +158,33 @@ function targetsOf(
     .filter((machine) => selector.matches(machine.metadata.labels))
     .filter(({ metadata: { annotations } }) => annotations?.[PAUSED_ANNOTATION] === undefined)
     .filter(({ metadata: { annotations } }) => annotations?.[SKIP_REMEDIATION_ANNOTATION] === undefined)
-    .map((machine) => ({ machine, node: nodeState(machine, connection) }));
+    .map((machine) => ({ machine, node: nodeState(machine, connectionOf(machine)) }));
+}
+
+/**
+ * While the endpoint is down, Nodes of the control plane are judged by what the API at the control plane Machines reports, as one of them
+ * may be the reason. Other Nodes are not: their kubelets need the endpoint, and replacing them would not help. Neither are any if most
+ * Nodes of the control plane are not ready, because then their kubelets need the endpoint too.
+ */
+function connectionsFor(
+  cluster: ClusterKey,
+  workload: WorkloadClusters,
+  { cache }: ReconcileContext,
+): (machine: Machine) => WorkloadConnection {
+  const endpoint = workload.get(cluster);
+  const controlPlane = cache
+    .byIndex(Machine, BY_CLUSTER, clusterKey(cluster.namespace, cluster.name))
+    .filter(isControlPlaneMachine);
+  if (endpoint.state !== "down" || controlPlane.length === 0) return () => endpoint;
+  const atMachines = reach(workload, cluster);
+  if (atMachines.state !== "connected") return () => endpoint;
+  const ready = controlPlane.filter(({ status }) => isReady(atMachines.nodes.get(status?.nodeRef?.name ?? "")));
+  if (ready.length * 2 <= controlPlane.length) return () => endpoint;
+  return (machine) => (isControlPlaneMachine(machine) ? atMachines : endpoint);
+}
+
+function isReady(node: Node | undefined): boolean {
+  return node?.status?.conditions?.some(({ type, status }) => type === "Ready" && status === "True") === true;
 }
 
 /** A Node that cannot be looked up now is unknown, which never counts as deleted. */

@@ -1,12 +1,15 @@
 import { controllerOf } from "@capstan/apimachinery";
 import {
   Cluster,
+  type ClusterKey,
   type ContractObject,
+  isControlPlaneMachine,
   Machine,
   MachineDeployment,
   MachineSet,
   type Node,
   type Referenced,
+  reach,
   readReference,
   referenceText,
   referrersKey,
@@ -37,7 +40,7 @@ export async function readMachine(
 ): Promise<MachineScope> {
   const namespace = machine.metadata.namespace ?? "";
   const key = { namespace, name: machine.spec.clusterName };
-  const connection = workload.get(key);
+  const connection = connectionFor(machine, key, workload);
   const machineSet = controllerIn(context.cache, MachineSet, machine);
   return {
     machine,
@@ -50,6 +53,15 @@ export async function readMachine(
     connection,
     node: connection.state === "connected" ? nodeOf(machine, connection) : undefined,
   };
+}
+
+/**
+ * While the endpoint is down, Machines of the control plane and those in deletion are served at the control plane Machines: the endpoint
+ * may be down because of the very Machine that is to be replaced. All others need the endpoint, and report that it is down.
+ */
+function connectionFor(machine: Machine, cluster: ClusterKey, workload: WorkloadClusters): WorkloadConnection {
+  const repairs = isControlPlaneMachine(machine) || machine.metadata.deletionTimestamp !== undefined;
+  return repairs ? reach(workload, cluster) : workload.get(cluster);
 }
 
 /** The Machines that refer to an object: not found by owner, as the object may not have one yet. */

@@ -7,6 +7,7 @@ import {
   MachineDeployment,
   MachineDrainRule,
   MachineSet,
+  reach,
   WorkloadCalls,
   type WorkloadClusters,
 } from "@capstan/capi";
@@ -115,7 +116,7 @@ function requestsForNode(
   nodeName: string | undefined,
 ): Request[] {
   if (nodeName === undefined) return machinesOf(cache, namespace, cluster);
-  const connection = workload.get({ namespace, name: cluster });
+  const connection = reach(workload, { namespace, name: cluster });
   const node = connection.state === "connected" ? connection.nodes.get(nodeName) : undefined;
   const providerID = node?.spec?.providerID;
   return [

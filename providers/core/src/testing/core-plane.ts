@@ -38,6 +38,12 @@ export async function corePlane(): Promise<Plane> {
 
 /** A cluster with a control plane that has neither Machines nor Nodes. */
 export async function addCluster(plane: Plane, name = "c1", namespace = NAMESPACE): Promise<Client> {
+  await addClusterObjects(plane, name, namespace);
+  return await plane.addWorkload(namespace, name);
+}
+
+/** The objects of such a cluster, without its API. */
+export async function addClusterObjects(plane: Plane, name = "c1", namespace = NAMESPACE): Promise<void> {
   const controlPlane = {
     apiVersion: TestControlPlane.apiVersion,
     kind: TestControlPlane.kind,
@@ -63,7 +69,6 @@ export async function addCluster(plane: Plane, name = "c1", namespace = NAMESPAC
       controlPlaneRef: { apiGroup: TestControlPlane.group, kind: TestControlPlane.kind, name },
     },
   } as Unstructured);
-  return await plane.addWorkload(namespace, name);
 }
 
 /** Templates of machines and their bootstrap data. */

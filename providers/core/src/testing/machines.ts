@@ -9,7 +9,7 @@ import { TestConfig, TestMachine } from "./test-infrastructure.ts";
 export async function addMachine(
   plane: Plane,
   name: string,
-  more: { spec?: object; infra?: object } = {},
+  more: { spec?: object; infra?: object; labels?: Record<string, string>; annotations?: Record<string, string> } = {},
 ): Promise<void> {
   const reference = (apiGroup: string, kind: string): object => ({ apiGroup, kind, name });
   const object = (apiVersion: string, kind: string, spec: object): Unstructured =>
@@ -27,7 +27,8 @@ export async function addMachine(
     metadata: {
       namespace: NAMESPACE,
       name,
-      labels: { "node-role.kubernetes.io/worker": "", "node.cluster.x-k8s.io/rack": "r1", team: "a" },
+      labels: { "node-role.kubernetes.io/worker": "", "node.cluster.x-k8s.io/rack": "r1", team: "a", ...more.labels },
+      annotations: more.annotations,
     },
   } as Unstructured);
   await plane.settle(5000);

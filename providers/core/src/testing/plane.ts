@@ -27,6 +27,7 @@ import {
   silentLogger,
   startControllers,
 } from "@capstan/runtime";
+import { type MachineApi, serveAtMachine, TOKEN } from "./machine-api.ts";
 
 /** What a plane runs. */
 export interface PlaneOptions {
@@ -175,17 +176,7 @@ export class Plane {
       "contexts: [{name: x, context: {cluster: c, user: u}}]",
       "current-context: x",
     ].join("\n");
-    await this.user.create({
-      apiVersion: "v1",
-      kind: "Secret",
-      type: "cluster.x-k8s.io/secret",
-      metadata: {
-        namespace,
-        name: `${name}-kubeconfig`,
-        labels: { "cluster.x-k8s.io/cluster-name": name },
-      },
-      data: { value: Buffer.from(kubeconfig).toString("base64") },
-    } as Unstructured);
+    await this.user.create(kubeconfigSecret(namespace, name, kubeconfig));
     await this.settle();
     return new Client(server.admin(), { fieldManager: "user", clock: this.clock });
   }
@@ -195,6 +186,16 @@ export class Plane {
     const server = await this.#workload(namespace, name);
     this.#urls.set(url, `${namespace}/${name}`);
     return new Client(server.admin(), { fieldManager: "user", clock: this.clock });
+  }
+
+  /** A workload cluster whose API is served at a control plane Machine's address as well as at its endpoint. */
+  async addWorkloadAtMachine(namespace: string, name: string): Promise<MachineApi & { readonly client: Client }> {
+    const server = await this.#workload(namespace, name);
+    const api = await serveAtMachine(server, name);
+    const client = await this.addWorkloadAt(api.url, namespace, name);
+    await this.user.create(kubeconfigSecret(namespace, name, api.kubeconfig));
+    await this.settle();
+    return { ...api, client };
   }
 
   async close(): Promise<void> {
@@ -212,7 +213,12 @@ export class Plane {
   async #workload(namespace: string, name: string): Promise<ApiServer> {
     const known = this.#workloads.get(`${namespace}/${name}`);
     if (known !== undefined) return known;
-    const server = await createApiServer({ store: memoryStore(), clock: this.clock, random: seededRandom(9) });
+    const server = await createApiServer({
+      store: memoryStore(),
+      clock: this.clock,
+      random: seededRandom(9),
+      auth: { staticTokens: new Map([[TOKEN, { name: "admin", groups: ["system:masters"] }]]) },
+    });
     this.#workloads.set(`${namespace}/${name}`, server);
     return server;
   }
@@ -230,6 +236,16 @@ export class Plane {
       owner,
     );
   }
+}
+
+function kubeconfigSecret(namespace: string, name: string, kubeconfig: string): Unstructured {
+  return {
+    apiVersion: "v1",
+    kind: "Secret",
+    type: "cluster.x-k8s.io/secret",
+    metadata: { namespace, name: `${name}-kubeconfig`, labels: { "cluster.x-k8s.io/cluster-name": name } },
+    data: { value: Buffer.from(kubeconfig).toString("base64") },
+  } as Unstructured;
 }
 
 /** Counts writes, and fails every request once the process is to be dead. */

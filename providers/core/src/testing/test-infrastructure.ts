@@ -42,7 +42,14 @@ export const TestMachine = defineKind({
   contracts: { v1beta2: "v1beta2" },
   schema: object({
     spec: optional(machineSpec),
-    status: optional(object({ initialization: flags, failureDomain: optional(string()), conditions })),
+    status: optional(
+      object({
+        initialization: flags,
+        failureDomain: optional(string()),
+        addresses: optional(array(object({ type: string(), address: string() }), { listType: "atomic" })),
+        conditions,
+      }),
+    ),
   }),
 });
 

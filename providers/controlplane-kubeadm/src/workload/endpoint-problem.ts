@@ -1,9 +1,4 @@
-import type { ClusterKey, WorkloadClusters, WorkloadConnection } from "@capstan/capi";
-
-/** The API of a cluster for its control plane's own needs: through the endpoint, or at the Machines while the endpoint is down. */
-export function reach(workloads: WorkloadClusters, cluster: ClusterKey): WorkloadConnection {
-  return workloads.atMachines?.(cluster) ?? workloads.get(cluster);
-}
+import { type ClusterKey, reach, type WorkloadClusters } from "@capstan/capi";
 
 /** How long an endpoint may be silent, for example while a virtual IP moves. */
 const SURFACES_AFTER_MS = 10_000;
