@@ -1,4 +1,4 @@
-import { after, planRecovery, type RecoveryRecord } from "./record.ts";
+import { after, hasSameSource, planRecovery, type RecoveryRecord, sourceText } from "./record.ts";
 import type { RecoveryTarget } from "./target.ts";
 
 const REFUSED_FOR_GOOD =
@@ -25,13 +25,20 @@ export async function advance(
     case "Planning":
     case "Refused":
     case "WaitingForApproval": {
-      // An approval is one of the plan that was shown: the survey is not repeated after it.
-      if (record.phase === "WaitingForApproval" && wish.approved) return go(after(record, { type: "approved" }));
       const plan = planRecovery(await target.survey(), wish);
-      if ("refused" in plan) {
-        const message = wish.approved ? `${plan.refused}. ${REFUSED_FOR_GOOD}` : plan.refused;
-        return { record: after(record, { type: "refused" }), message, waits: true };
-      }
+      const refuse = (why: string): Advance => ({
+        record: after(record, { type: "refused" }),
+        message: wish.approved ? `${why}. ${REFUSED_FOR_GOOD}` : why,
+        waits: true,
+      });
+      if ("refused" in plan) return refuse(plan.refused);
+      if (record.phase === "WaitingForApproval" && wish.approved)
+        // Members may have come back since the plan was shown, and the approval is one of that plan.
+        return hasSameSource(record.plan, plan)
+          ? go(after(record, { type: "approved" }))
+          : refuse(
+              `the plan was to restore ${sourceText(record.plan)}, but the data would come from ${sourceText(plan)} now`,
+            );
       const planned = after(record, { type: "planned", plan });
       return { record: planned, message: "", waits: planned.phase === record.phase };
     }

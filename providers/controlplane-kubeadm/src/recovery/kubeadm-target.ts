@@ -255,8 +255,13 @@ export class KubeadmTarget implements RecoveryTarget {
     if (place === undefined) return { machine: name, answer: undefined };
     try {
       const { client, endpoint } = await this.#deps.ways.open(this.#plane.key, place);
-      const { revision, leader } = await client.status(endpoint);
-      return { machine: name, answer: { revision, hasLeader: leader !== "" && leader !== "0" } };
+      const { revision, leader, memberId } = await client.status(endpoint);
+      const hasLeader = leader !== "" && leader !== "0";
+      // Without a quorum only the member's own list is available; without that, Machines are counted.
+      const voting = (await client.members(endpoint).catch(() => undefined))?.filter(({ isLearner }) => !isLearner);
+      const voters = voting?.length ?? this.#machines().length;
+      const votes = voting?.some(({ id }) => id === memberId) ?? true;
+      return { machine: name, answer: { revision, hasLeader, voters, votes } };
     } catch {
       return { machine: name, answer: undefined };
     }

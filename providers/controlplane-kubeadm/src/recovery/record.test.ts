@@ -4,7 +4,10 @@ import { after, describePlan, planRecovery, type RecoveryEvent, type RecoveryRec
 
 const NOW = Date.parse("2026-11-19T12:00:00Z");
 const lost = (machine: string) => ({ machine, answer: undefined });
-const alive = (machine: string, revision: string, hasLeader = false) => ({ machine, answer: { revision, hasLeader } });
+const alive = (machine: string, revision: string, hasLeader = false, voters = 5) => ({
+  machine,
+  answer: { revision, hasLeader, voters, votes: true },
+});
 const backup = (name: string, timeMs: number) => ({ name, timeMs });
 const survey = (members: Survey["members"], backups: Survey["backups"] = []): Survey => ({
   nowMs: NOW,
@@ -42,6 +45,24 @@ describe("plan", () => {
       refused: expect.stringContaining("has not lost its quorum"),
     });
     expect(planRecovery(survey(members, [OLD, NEW]), { backup: OLD.name })).toMatchObject({ backup: OLD.name });
+  });
+
+  test("refuses during an election: members that answer are a majority, although none leads", () => {
+    const two = [alive("a", "5", false, 3), alive("b", "5", false, 3)];
+    const plan = planRecovery(survey([...two, lost("c")], [OLD]), { backup: undefined });
+    expect("refused" in plan ? plan.refused : "").toMatch(
+      /^2 of 3 members of etcd answer \(a, b\), which is a majority/,
+    );
+    expect(planRecovery(survey([...two, lost("c")], [OLD]), { backup: OLD.name })).toMatchObject({ backup: OLD.name });
+    // Machines do not count, members do: two of five are left, and the Machines of the others are deleted.
+    expect(planRecovery(survey([alive("a", "5"), alive("b", "6")]), { backup: undefined })).toMatchObject({
+      member: "b",
+    });
+    // A learner has no vote.
+    const learner = { machine: "b", answer: { revision: "5", hasLeader: false, voters: 3, votes: false } };
+    expect(planRecovery(survey([alive("a", "5", false, 3), learner]), { backup: undefined })).toMatchObject({
+      source: "Member",
+    });
   });
 
   test("names the choice when a backup does not exist, and the cure when there is nothing to recover from", () => {

@@ -15,7 +15,16 @@ export type RecoveryRecord =
 export interface SurveyedMember {
   readonly machine: string;
   /** Undefined if it does not answer. */
-  readonly answer: { readonly revision: string; readonly hasLeader: boolean } | undefined;
+  readonly answer:
+    | {
+        readonly revision: string;
+        readonly hasLeader: boolean;
+        /** How many voting members it knows, whether or not they have a Machine. */
+        readonly voters: number;
+        /** Whether it votes: a learner does not. */
+        readonly votes: boolean;
+      }
+    | undefined;
 }
 
 /** What a recovery finds. */
@@ -36,11 +45,10 @@ export function planRecovery(survey: Survey, { backup }: Wish): RecoveryPlan | {
   const alive = members.filter(({ answer }) => answer !== undefined);
   const lost = members.filter(({ answer }) => answer === undefined);
   const sides = { alive: alive.map(({ machine }) => machine), lost: lost.map(({ machine }) => machine) };
-  // A leader exists only while a majority answers: restoring would throw writes away that nobody has lost.
-  if (backup === undefined && alive.some(({ answer }) => answer?.hasLeader === true))
+  const kept = backup === undefined ? quorumKept(alive) : undefined;
+  if (kept !== undefined)
     return {
-      refused:
-        "etcd has a leader, so it has not lost its quorum: nothing has to be recovered. To go back to a backup nevertheless, name it in spec.backup",
+      refused: `${kept}: nothing has to be recovered. To go back to a backup nevertheless, name it in spec.backup`,
     };
   const wanted = backup === undefined ? backups.at(-1) : backups.find(({ name }) => name === backup);
   if (backup !== undefined && wanted === undefined) {
@@ -67,6 +75,21 @@ export function planRecovery(survey: Survey, { backup }: Wish): RecoveryPlan | {
       refused: `No member of etcd answers (${sides.lost.join(", ") || "there are no Machines"}), and there is no backup. Power on a Machine that had a member, or copy a backup into the store`,
     };
   return { source: "Backup", backup: wanted.name, dataFrom: time(wanted.timeMs), ...sides };
+}
+
+/** Why etcd has its quorum, or gets it back without help: restoring would discard writes that are not lost. */
+function quorumKept(alive: readonly SurveyedMember[]): string | undefined {
+  if (alive.some(({ answer }) => answer?.hasLeader === true)) return "etcd has a leader, so it has not lost its quorum";
+  const voters = Math.max(0, ...alive.map(({ answer }) => answer?.voters ?? 0));
+  const voting = alive.filter(({ answer }) => answer?.votes === true);
+  if (voting.length * 2 <= voters) return undefined;
+  const names = voting.map(({ machine }) => machine).join(", ");
+  return `${voting.length} of ${voters} members of etcd answer (${names}), which is a majority that elects a leader within seconds. If it does not, check the network between these Machines (port 2380)`;
+}
+
+/** Whether two plans restore the same data. */
+export function hasSameSource(a: RecoveryPlan, b: RecoveryPlan): boolean {
+  return a.source === b.source && a.member === b.member && a.backup === b.backup;
 }
 
 /** The member with the highest revision. Revisions are 64-bit numbers. */
@@ -124,14 +147,19 @@ export function after(record: RecoveryRecord, event: RecoveryEvent): RecoveryRec
 
 /** Describes a plan in one or two sentences, before a person approves it. */
 export function describePlan(plan: RecoveryPlan, nowMs: number): string {
-  const { lost = [], alive = [], member, backup, revision, dataFrom } = plan;
+  const { lost = [], alive = [], member, revision, dataFrom } = plan;
   const seconds = Math.max(0, Math.round((nowMs - Date.parse(dataFrom ?? "")) / 1000));
   const from =
     member === undefined
-      ? `backup ${backup ?? ""}; everything written in the ${durationText(seconds)} since then is lost`
-      : `the member on Machine ${member} with everything up to revision ${revision ?? ""}`;
+      ? `${sourceText(plan)}; everything written in the ${durationText(seconds)} since then is lost`
+      : `${sourceText(plan)} with everything up to revision ${revision ?? ""}`;
   const counts = `Lost: ${lost.join(", ") || "none"}; alive: ${alive.join(", ") || "none"}.`;
   return `${counts} Restores etcd from ${from}. All control plane Machines are deleted and replaced; workers stay.`;
+}
+
+/** Names where a plan takes the data from. */
+export function sourceText({ member, backup }: RecoveryPlan): string {
+  return member === undefined ? `backup ${backup ?? ""}` : `the member on Machine ${member}`;
 }
 
 function durationText(seconds: number): string {

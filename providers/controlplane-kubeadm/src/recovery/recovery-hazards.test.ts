@@ -47,6 +47,41 @@ test("an approval that was refused does not become one of a quorum that is lost 
   expect(await names()).toEqual(before.map(nameOf));
 });
 
+test("an approval does not count once etcd has its quorum again", async () => {
+  const before = await at.powerOff(1);
+  await at.create();
+  await at.inPhase("WaitingForApproval");
+  at.ways.dead.clear();
+  await at.approve();
+  await at.inPhase("Refused");
+  await at.world.plane.settle(120_000);
+  expect(await text()).toContain("create another ControlPlaneRecovery");
+  expect(await names()).toEqual(expect.arrayContaining(before.map(nameOf)));
+});
+
+test("nothing is recovered during an election", async () => {
+  const before = await at.powerOff(2);
+  at.ways.electing = true;
+  await at.create({ approved: true });
+  await at.inPhase("Refused");
+  await at.world.plane.settle(120_000);
+  expect(await text()).toContain("2 of 3 members of etcd answer");
+  expect(await names()).toEqual(expect.arrayContaining(before.map(nameOf)));
+});
+
+test("an approval does not count once another member has newer data", async () => {
+  const before = await at.powerOff(1);
+  at.ways.behind.set(before[0]?.status?.nodeRef?.name ?? "", 90);
+  await at.create();
+  await at.inPhase("WaitingForApproval");
+  expect((await at.recovery()).status?.plan?.member).toBe(before[0]?.metadata.name);
+  at.ways.dead.delete(before[1]?.status?.nodeRef?.name ?? "");
+  at.ways.dead.add(before[0]?.status?.nodeRef?.name ?? "");
+  await at.approve();
+  await at.inPhase("Refused");
+  expect(await text()).toContain(`the data would come from the member on Machine ${before[1]?.metadata.name} now`);
+});
+
 test("a second recovery waits for the first, and neither ends the other", async () => {
   const first = await starting();
   await new DirectoryStore(at.dir).save(OWNER, "20251231T230000Z", import.meta.filename, "{}");

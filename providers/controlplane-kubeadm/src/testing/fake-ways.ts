@@ -8,6 +8,8 @@ export class FakeWays implements EtcdWays {
   readonly dead = new Set<string>();
   /** Nodes that have a member. */
   readonly members: string[] = [];
+  /** Whether members that have a majority are about to elect a leader. */
+  electing = false;
   /** Whether members of further Nodes start. */
   startsMembers = true;
   readonly snapshots: string[] = [];
@@ -28,7 +30,7 @@ export class FakeWays implements EtcdWays {
 
   #client(node: string): EtcdClient {
     const alive = this.members.filter((name) => !this.dead.has(name));
-    const leader = alive.length * 2 > this.members.length ? (alive[0] ?? "0") : "0";
+    const leader = alive.length * 2 > this.members.length && !this.electing ? (alive[0] ?? "0") : "0";
     const status: MemberStatus = {
       memberId: node,
       clusterId: "1",
