@@ -101,7 +101,7 @@ test("two of three lose their power: why says what is lost, and the survivor bri
 
   await timed("why says what is lost", () => why(...machines, `alive: ${machine}`, "capstan recover demo"));
   const plan = await planShown(page.command("Recover", "capstan recover demo"));
-  expect(plan).toContain(`Lost: ${machines.join(", ")}; alive: ${machine}.`);
+  expect(plan).toContain(`Do not answer: ${machines.join(", ")}; answer: ${machine}.`);
   expect(plan).toContain(`from the member on Machine ${machine}`);
   const revision = /everything up to revision (\d+)/.exec(plan)?.[1] ?? "";
   expect(revision).toBe(await world.revision(survivor));
@@ -140,7 +140,7 @@ test("all three lose their power: a backup brings back what was written before i
   await timed("why says that all is lost", () => why(...machines, "alive: none", "capstan recover demo"));
   const own = { "20261116T030000Z": backup };
   const plan = await planShown(page.command("Recover", "capstan backup restore", { own }));
-  expect(plan).toContain(`Lost: ${machines.join(", ")}; alive: none.`);
+  expect(plan).toContain(`Do not answer: ${machines.join(", ")}; answer: none.`);
   expect(plan).toMatch(
     new RegExp(`from backup ${backup}; everything written in the \\d+ (seconds|minutes) since then is lost`),
   );

@@ -121,21 +121,28 @@ async function recoverPlane(input: CommandInput, target: ApiTarget, backup: stri
     });
   const key = { namespace, name: await recoveryName(input, target, namespace, name, backup) };
   const read = async (): Promise<Unstructured | undefined> => await target.client.get(ControlPlaneRecovery, key);
-  const plan = await waitFor(input, "the recovery has no plan yet", async () => {
+  /** The recovery, unless there is nothing to recover. */
+  const possible = async (): Promise<Unstructured | undefined> => {
     const object = await read();
-    const phase = statusOf(object)["phase"];
-    const message = findCondition(conditionsOf({ status: object?.["status"] }), "Recovered")?.message ?? "";
-    if (phase === "Refused") {
-      await target.client.delete({ kind: ControlPlaneRecovery, ...key });
-      throw new UserError(message);
-    }
-    return phase === undefined || phase === "Planning" ? undefined : message;
+    if (statusOf(object)["phase"] !== "Refused") return object;
+    await target.client.delete({ kind: ControlPlaneRecovery, ...key });
+    throw new UserError(messageOf(object));
+  };
+  const shown = await waitFor(input, "the recovery has no plan yet", async () => {
+    const object = await possible();
+    const { phase } = statusOf(object);
+    return phase === undefined || phase === "Planning" ? undefined : object;
   });
-  if (plan === undefined) return INTERRUPTED;
-  if (field(await read(), "spec", "approved") !== true) {
-    input.io.err(`${plan.replace(/ To start it, set spec.approved to true$/, "")}\n`);
+  if (shown === undefined) return INTERRUPTED;
+  const digest = digestOf(shown);
+  if (waitsForApproval(shown)) {
+    input.io.err(`${messageOf(shown).replace(/ To start it, .*$/, "")}\n`);
     await confirm(input, "Recover the control plane?");
-    await target.client.patch({ kind: ControlPlaneRecovery, ...key }, { spec: { approved: true } });
+    refuseChange(await possible(), digest);
+    await target.client.patch(
+      { kind: ControlPlaneRecovery, ...key },
+      { spec: { approved: true, approvedPlan: digest } },
+    );
   }
   if (input.options["wait"] === false) {
     input.io.out(`cluster/${name} is being recovered\n`);
@@ -143,7 +150,9 @@ async function recoverPlane(input: CommandInput, target: ApiTarget, backup: stri
   }
   let said: unknown;
   const end = await waitFor(input, `cluster ${namespace}/${name} is not recovered yet`, async () => {
-    const { phase } = statusOf(await read());
+    const object = await possible();
+    refuseChange(object, digest);
+    const { phase } = statusOf(object);
     if (phase !== said) input.io.err(`${String(phase)}\n`);
     said = phase;
     return phase === "Done" ? "done" : undefined;
@@ -154,6 +163,30 @@ async function recoverPlane(input: CommandInput, target: ApiTarget, backup: stri
   }
   input.io.out(`cluster/${name} is recovered\n`);
   return 0;
+}
+
+/** What a recovery reports about itself. */
+function messageOf(object: Unstructured | undefined): string {
+  return findCondition(conditionsOf({ status: object?.["status"] }), "Recovered")?.message ?? "";
+}
+
+function digestOf(object: Unstructured | undefined): unknown {
+  return field(object, "status", "plan", "digest");
+}
+
+/** Whether nobody has approved the plan that the status shows. */
+function waitsForApproval(object: Unstructured): boolean {
+  if (statusOf(object)["phase"] !== "WaitingForApproval") return false;
+  const { approved, approvedPlan } = (field(object, "spec") ?? {}) as Record<string, unknown>;
+  return approved !== true || (approvedPlan !== undefined && approvedPlan !== digestOf(object));
+}
+
+/** An approval is one of the plan that was shown. */
+function refuseChange(object: Unstructured | undefined, shown: unknown): void {
+  if (statusOf(object)["phase"] !== "WaitingForApproval" || digestOf(object) === shown) return;
+  throw new UserError("the plan has changed since it was shown, and nothing was changed", {
+    hint: "run the same command again: it shows the new plan",
+  });
 }
 
 /** The recovery that is under way, or a new one. */

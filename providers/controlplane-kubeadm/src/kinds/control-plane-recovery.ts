@@ -11,6 +11,9 @@ import {
   string,
 } from "@capstan/capi";
 
+/** Length of the digest of a plan. */
+export const PLAN_DIGEST_LENGTH = 12;
+
 const spec = object(
   {
     clusterName: string({
@@ -35,6 +38,12 @@ const spec = object(
         ],
       }),
     ),
+    approvedPlan: optional(
+      string({
+        doc: "The status.plan.digest of the plan that spec.approved is meant for. With another plan the recovery waits; absent: the plan of the moment, as long as it restores the same data as the one before.",
+        maxLength: PLAN_DIGEST_LENGTH,
+      }),
+    ),
   },
   { doc: "Which control plane is recovered, and from what." },
 );
@@ -48,8 +57,11 @@ const plan = object(
     backup: optional(string({ doc: "Backup that has the data.", maxLength: 128 })),
     revision: optional(string({ doc: "Revision of etcd that is restored.", maxLength: 32 })),
     dataFrom: optional(string({ doc: "Time of the data. Later writes are lost.", maxLength: 64 })),
-    lost: names("Machines whose member does not answer."),
-    alive: names("Machines whose member answers."),
+    lost: names("Machines whose member does not answer the manager."),
+    alive: names("Machines whose member answers the manager."),
+    digest: optional(
+      string({ doc: "Identifies the plan in spec.approvedPlan; changes with it.", maxLength: PLAN_DIGEST_LENGTH }),
+    ),
   },
   { doc: "What the recovery will do." },
 );

@@ -1,8 +1,18 @@
-import { after, hasSameSource, planRecovery, type RecoveryRecord, sourceText } from "./record.ts";
+import {
+  type Approval,
+  after,
+  hasSameSource,
+  planRecovery,
+  type RecoveryRecord,
+  sourceText,
+  type Wish,
+} from "./record.ts";
 import type { RecoveryTarget } from "./target.ts";
 
 const REFUSED_FOR_GOOD =
   "It was approved already, and an approval never applies to what happens later: create another ControlPlaneRecovery when there is something to recover";
+
+const ANOTHER_PLAN = "The plan has changed since it was approved.";
 
 /** Where one reconcile of a recovery has come to. */
 export interface Advance {
@@ -14,11 +24,7 @@ export interface Advance {
 }
 
 /** Does the work of a record's phase. The caller stores the next record before it calls this again. */
-export async function advance(
-  record: RecoveryRecord,
-  target: RecoveryTarget,
-  wish: { readonly backup: string | undefined; readonly approved: boolean },
-): Promise<Advance> {
+export async function advance(record: RecoveryRecord, target: RecoveryTarget, wish: Wish & Approval): Promise<Advance> {
   const go = (next: RecoveryRecord, message = ""): Advance => ({ record: next, message, waits: false });
   const wait = (message: string): Advance => ({ record, message, waits: true });
   switch (record.phase) {
@@ -32,15 +38,17 @@ export async function advance(
         waits: true,
       });
       if ("refused" in plan) return refuse(plan.refused);
-      if (record.phase === "WaitingForApproval" && wish.approved)
-        // Members may have come back since the plan was shown, and the approval is one of that plan.
-        return hasSameSource(record.plan, plan)
-          ? go(after(record, { type: "approved" }))
-          : refuse(
-              `the plan was to restore ${sourceText(record.plan)}, but the data would come from ${sourceText(plan)} now`,
-            );
       const planned = after(record, { type: "planned", plan });
-      return { record: planned, message: "", waits: planned.phase === record.phase };
+      const replanned = { record: planned, message: "", waits: planned.phase === record.phase };
+      if (record.phase !== "WaitingForApproval" || !wish.approved) return replanned;
+      const isAnother = wish.approvedPlan !== undefined && wish.approvedPlan !== record.plan.digest;
+      if (isAnother) return { ...replanned, message: ANOTHER_PLAN };
+      // Members may have come back since the plan was shown, and the approval is one of that plan.
+      if (hasSameSource(record.plan, plan)) return go(after(record, { type: "approved" }));
+      if (wish.approvedPlan !== undefined) return { ...replanned, message: ANOTHER_PLAN };
+      return refuse(
+        `the plan was to restore ${sourceText(record.plan)}, but the data would come from ${sourceText(plan)} now`,
+      );
     }
     case "Saving":
       await target.hold();

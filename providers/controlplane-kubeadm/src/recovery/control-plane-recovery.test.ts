@@ -62,6 +62,25 @@ test("recovers from the survivor after a person approved the plan, and scales ba
   expect(at.served.size).toBe(0);
 });
 
+test("an approval of another plan starts nothing until the plan of the moment is approved", async () => {
+  const before = await at.powerOff(1);
+  await at.create();
+  await at.inPhase("WaitingForApproval");
+  const approve = async (approvedPlan: string): Promise<void> => {
+    await at.world.user.patch(await at.recovery(), { spec: { approved: true, approvedPlan } });
+    await at.world.plane.settle(60_000);
+  };
+  await approve("000000000000");
+  expect((await at.recovery()).status?.phase).toBe("WaitingForApproval");
+  const text = conditionText(await at.recovery(), "Recovered");
+  expect(text).toContain("The plan has changed since it was approved.");
+  const { digest = "" } = (await at.recovery()).status?.plan ?? {};
+  expect(text).toContain(`spec.approvedPlan to ${digest}`);
+  expect((await at.world.machines()).map(nameOf)).toEqual(before.map(nameOf));
+  await at.world.user.patch(await at.recovery(), { spec: { approved: true, approvedPlan: digest } });
+  await at.reached(({ status }) => status?.phase === "Starting" && status.machine !== undefined);
+});
+
 test("creates the first Machine again that a person deletes before it runs", async () => {
   await at.powerOff(1);
   await at.create({ approved: true });

@@ -1,7 +1,7 @@
 import { Cluster, type ConditionInput, conditionsOf, pausedCondition, withTransitionTimes } from "@capstan/capi";
 import { done, type ReconcileContext, type Request, type Result, requeueAfter } from "@capstan/runtime";
 import type { MachinePlane } from "../backup/machine-backups.ts";
-import { ControlPlaneRecovery } from "../kinds/control-plane-recovery.ts";
+import { ControlPlaneRecovery, type RecoveryPlan } from "../kinds/control-plane-recovery.ts";
 import { type Advance, advance } from "./advance.ts";
 import { KubeadmTarget, planeOf, type RecoveryDeps } from "./kubeadm-target.ts";
 import { describePlan, type RecoveryRecord } from "./record.ts";
@@ -36,7 +36,8 @@ export async function reconcileControlPlaneRecovery(
     await writeStatus(object, { record, message: obstacle.message, waits: true }, context, obstacle.reason);
     return requeueAfter(PLAN_RECHECK_MS);
   }
-  const wish = { backup: object.spec.backup, approved: object.spec.approved === true };
+  const { backup, approved = false, approvedPlan } = object.spec;
+  const wish = { backup, approved, approvedPlan };
   // Its plan would be one that nobody has read: a quorum that is lost for a minute some day must not cost the Machines.
   if (record.phase === "Refused" && wish.approved) return done();
   const target = new KubeadmTarget(object, plane, deps, context);
@@ -111,6 +112,9 @@ async function writeStatus(
   await context.ensureStatus(desired as ControlPlaneRecovery, live);
 }
 
+const startText = ({ digest }: RecoveryPlan): string =>
+  `To start it, set spec.approved to true and spec.approvedPlan to ${digest ?? ""}`;
+
 function conditionOf(
   record: RecoveryRecord,
   message: string,
@@ -126,7 +130,7 @@ function conditionOf(
       return {
         ...base,
         reason: record.phase,
-        message: `${describePlan(record.plan, nowMs)} To start it, set spec.approved to true`,
+        message: [message, describePlan(record.plan, nowMs), startText(record.plan)].join(" ").trim(),
       };
     default:
       return { ...base, reason: record.phase, message };

@@ -27,7 +27,7 @@ describe("plan", () => {
     );
     expect(plan).toMatchObject({ source: "Member", member: "c", revision: "9007199254740993", lost: ["a", "d", "e"] });
     expect("refused" in plan ? "" : describePlan(plan, NOW)).toBe(
-      "Lost: a, d, e; alive: b, c. Restores etcd from the member on Machine c with everything up to revision 9007199254740993. All control plane Machines are deleted and replaced; workers stay.",
+      "Do not answer: a, d, e; answer: b, c. A member that does not answer the manager may still run: make sure that its Machine is powered off, because what it still accepts is lost. Restores etcd from the member on Machine c with everything up to revision 9007199254740993. All control plane Machines are deleted and replaced; workers stay.",
     );
   });
 

@@ -1,4 +1,5 @@
-import type { RecoveryPlan } from "../kinds/control-plane-recovery.ts";
+import { createHash } from "node:crypto";
+import { PLAN_DIGEST_LENGTH, type RecoveryPlan } from "../kinds/control-plane-recovery.ts";
 
 /** How far a recovery is. Every state is stored before its work begins, and its work can be repeated. */
 export type RecoveryRecord =
@@ -39,6 +40,13 @@ export interface Wish {
   readonly backup: string | undefined;
 }
 
+/** The approval of a person. */
+export interface Approval {
+  readonly approved: boolean;
+  /** Digest of the plan that it is meant for, if it says so. */
+  readonly approvedPlan: string | undefined;
+}
+
 /** Decides what a recovery would do; a reason if there is nothing to recover, or nothing to recover from. */
 export function planRecovery(survey: Survey, { backup }: Wish): RecoveryPlan | { readonly refused: string } {
   const { members, backups, nowMs } = survey;
@@ -63,18 +71,25 @@ export function planRecovery(survey: Survey, { backup }: Wish): RecoveryPlan | {
   }
   const newest = backup === undefined ? newestOf(alive) : undefined;
   if (newest !== undefined)
-    return {
+    return withDigest({
       source: "Member",
       member: newest.machine,
       revision: newest.answer?.revision ?? "",
       dataFrom: time(nowMs),
       ...sides,
-    };
+    });
   if (wanted === undefined)
     return {
       refused: `No member of etcd answers (${sides.lost.join(", ") || "there are no Machines"}), and there is no backup. Power on a Machine that had a member, or copy a backup into the store`,
     };
-  return { source: "Backup", backup: wanted.name, dataFrom: time(wanted.timeMs), ...sides };
+  return withDigest({ source: "Backup", backup: wanted.name, dataFrom: time(wanted.timeMs), ...sides });
+}
+
+/** The time at which a member was asked is no part of what a person approves. */
+function withDigest(plan: RecoveryPlan): RecoveryPlan {
+  const { source, member, backup, revision, alive, lost } = plan;
+  const text = JSON.stringify([source, member, backup, revision, alive, lost]);
+  return { ...plan, digest: createHash("sha256").update(text).digest("hex").slice(0, PLAN_DIGEST_LENGTH) };
 }
 
 /** Why etcd has its quorum, or gets it back without help: restoring would discard writes that are not lost. */
@@ -153,7 +168,12 @@ export function describePlan(plan: RecoveryPlan, nowMs: number): string {
     member === undefined
       ? `${sourceText(plan)}; everything written in the ${durationText(seconds)} since then is lost`
       : `${sourceText(plan)} with everything up to revision ${revision ?? ""}`;
-  const counts = `Lost: ${lost.join(", ") || "none"}; alive: ${alive.join(", ") || "none"}.`;
+  // Whether they run all the same cannot be determined from here.
+  const caution =
+    lost.length === 0
+      ? ""
+      : " A member that does not answer the manager may still run: make sure that its Machine is powered off, because what it still accepts is lost.";
+  const counts = `Do not answer: ${lost.join(", ") || "none"}; answer: ${alive.join(", ") || "none"}.${caution}`;
   return `${counts} Restores etcd from ${from}. All control plane Machines are deleted and replaced; workers stay.`;
 }
 
