@@ -229,7 +229,8 @@ async function takeStep(
   if (plan.step.type === "wait" && plan.step.reason === "NotHealthy" && !provisioning)
     context.recorder.event(scope.object, "Warning", "ControlPlaneUnhealthy", "CheckControlPlane", plan.step.message);
   if (plan.step.type === "none" || plan.step.type === "wait") await scope.side.keepSpace(targetOf(scope, machines));
-  const problem = stepProblem(scope, machines, plan.step, deps, outdated.size);
+  const remediating = view.remediation.inProgress !== undefined;
+  const problem = stepProblem(scope, machines, plan.step, deps, { outdated: outdated.size, remediating });
   if (problem !== undefined) return block(findings, problem);
   await act({ scope, machines, view }, plan.step, findings);
 }

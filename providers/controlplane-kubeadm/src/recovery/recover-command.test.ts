@@ -56,7 +56,10 @@ test("approves the plan that it has shown", async () => {
   expect(errors).not.toContain("error:");
   expect(code).toBe(0);
   const [recovery] = await at.world.list(ControlPlaneRecovery);
-  await at.reached(({ status }) => status?.phase === "Starting" && status.machine !== undefined, recovery?.metadata.name);
+  await at.reached(
+    ({ status }) => status?.phase === "Starting" && status.machine !== undefined,
+    recovery?.metadata.name,
+  );
 });
 
 test("does not approve a plan that changed while the question was open, and nothing is deleted", async () => {
