@@ -28,6 +28,7 @@ import { planControlPlane } from "./plan/plan.ts";
 import type { Plan, Step } from "./plan/step.ts";
 import type { ControlPlaneView } from "./plan/view.ts";
 import { planeView } from "./plane-view.ts";
+import { effectiveConfig } from "./preconditions/effective.ts";
 import { type PreconditionDeps, stepProblem } from "./preconditions/step-problem.ts";
 import { type BuiltMachine, rolloutDueMs, rolloutReasons } from "./rollout/up-to-date.ts";
 import { configOf, type OwnedScope, type PlaneScope, readMachines, readOwned, readScope, targetOf } from "./scope.ts";
@@ -264,7 +265,7 @@ function builtMachine(scope: OwnedScope, machine: Machine): BuiltMachine {
   const config = configOf(scope, machine);
   return {
     machine,
-    config: config === undefined ? undefined : (config.spec ?? {}),
+    config: config === undefined ? undefined : effectiveConfig(config.spec ?? {}, scope.object, scope.cluster),
     // While all is deleted the template may be deleted first.
     infrastructure:
       scope.deleting && scope.infrastructure.template.state === "missing"

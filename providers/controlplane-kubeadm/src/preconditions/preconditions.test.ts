@@ -1,5 +1,5 @@
 import { formatTime, type Unstructured } from "@capstan/apimachinery";
-import type { Machine } from "@capstan/capi";
+import { DROP_REMOVED_FLAGS_ANNOTATION, KubeadmConfig, type Machine } from "@capstan/capi";
 import type { Client } from "@capstan/runtime";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { World } from "../testing/world.ts";
@@ -52,4 +52,27 @@ test("a remediated Machine is replaced while the version skew blocks an upgrade"
   await world.turn(120_000);
   expect(await names()).toEqual(expect.arrayContaining(others.map(nameOf)));
   expect(await names()).toHaveLength(3);
+});
+
+test("a flag that is known to be removed only since a later release of Capstan replaces no Machine", async () => {
+  const kubeletExtraArgs = [{ name: "container-runtime", value: "remote" }];
+  await world.addPlane(
+    {
+      kubeadmConfigSpec: {
+        clusterConfiguration: { encryptionAlgorithm: "ECDSA-P256" },
+        initConfiguration: { nodeRegistration: { kubeletExtraArgs } },
+        joinConfiguration: { nodeRegistration: { kubeletExtraArgs } },
+      },
+    },
+    { annotations: { [DROP_REMOVED_FLAGS_ANNOTATION]: "true" } },
+  );
+  await world.ready(1);
+  const before = await names();
+  // As the release that did not know it has created it.
+  const [config] = await world.list(KubeadmConfig);
+  if (config === undefined) throw new Error("no config");
+  await world.user.patch(config, { spec: { initConfiguration: { nodeRegistration: { kubeletExtraArgs } } } });
+  await world.turn(120_000);
+  expect(await names()).toEqual(before);
+  expect(await world.condition("RollingOut")).toMatch(/^False/);
 });
