@@ -308,6 +308,25 @@ test("removes a member through another one after it has handed over", async () =
   expect(members(await world.observe()).map(({ id }) => id)).toEqual(["1001", "1002"]);
 });
 
+test("only hand-overs count as changes of the leader that we requested", async () => {
+  const world = await three();
+  const changes = async (count: number): Promise<number> => {
+    world.etcd.metrics = `etcd_server_leader_changes_seen_total ${count}\n`;
+    await world.observe({ fresh: true });
+    await world.clock.advance(1_000);
+    await world.observe({ fresh: true });
+    return world.side.etcdReports()[0]?.leaderChanges ?? -1;
+  };
+  await changes(1);
+  // It does not lead, so nothing is handed over; the leader is one of those that may take over already.
+  await world.side.moveLeader(world.target(), ["1000", "1001"]);
+  await world.side.removeMember(world.target(), "1002", ["1000"]);
+  await expect(world.side.moveLeader(world.target(), ["9999"])).rejects.toThrow("takes over");
+  expect(await changes(5)).toBe(4);
+  await world.side.moveLeader(world.target(), ["1001"]);
+  expect(await changes(6)).toBe(4);
+});
+
 test("removes a leader that cannot be reached without waiting for its consent", async () => {
   const world = await three();
   world.etcd.broken.set("host-1.example", "the kubelet does not answer");

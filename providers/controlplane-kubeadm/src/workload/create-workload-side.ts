@@ -246,11 +246,11 @@ class MachineWorkloadSide implements WorkloadSide {
     const { cluster } = target;
     const followed = this.#follow(cluster);
     try {
-      await change({ ways, cluster, places: placesOf(target, []), log });
+      const moved = (): void => followed.trouble.moved(clock.now());
+      await change({ ways, cluster, places: placesOf(target, []), log, moved });
     } finally {
       // Also after a failure: etcd may have done it all the same.
       followed.etcd.forget();
-      followed.trouble.moved(clock.now());
     }
   }
 

@@ -9,6 +9,8 @@ export interface MemberTarget {
   readonly cluster: ClusterKey;
   readonly places: readonly EtcdPlace[];
   readonly log: Logger;
+  /** Called once the leader changes because of this. */
+  readonly moved: () => void;
 }
 
 interface Opened {
@@ -33,8 +35,11 @@ export async function removeMember(
   if (!members.some(({ id }) => id === memberId)) return;
   if (members.length === 1) throw new Error("the last member of etcd is never removed: it has all data of the cluster");
   const leader = opened.find((each) => each.memberId === each.leader);
-  if (leader?.memberId === memberId && moveLeaderTo.length > 0) await handOver(leader, moveLeaderTo);
+  const handsOver = leader?.memberId === memberId && moveLeaderTo.length > 0;
+  if (handsOver) await handOver(target, leader, moveLeaderTo);
   await helper.client.removeMember(helper.endpoint, memberId);
+  // The others elect another one.
+  if (!handsOver && helper.leader === memberId) target.moved();
 }
 
 /** Moves the leadership to the first member that accepts it; does nothing if one of them leads already. */
@@ -51,14 +56,15 @@ export async function moveLeader(target: MemberTarget, to: readonly string[]): P
     return;
   }
   if (to.includes(leader.memberId)) return;
-  await handOver(leader, to);
+  await handOver(target, leader, to);
 }
 
-async function handOver(leader: Opened, to: readonly string[]): Promise<void> {
+async function handOver(target: MemberTarget, leader: Opened, to: readonly string[]): Promise<void> {
   const refusals: string[] = [];
   for (const id of to) {
     try {
       await leader.client.moveLeader(leader.endpoint, id);
+      target.moved();
       return;
     } catch (error) {
       refusals.push(`${id}: ${error instanceof Error ? error.message : String(error)}`);
