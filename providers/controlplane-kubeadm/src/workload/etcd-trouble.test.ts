@@ -65,6 +65,21 @@ test("four changes of the leader within ten minutes are trouble, and each cause 
   expect(neither?.message).toContain("check the control plane Machines for CPU steal");
 });
 
+test("a cause is named only if it was measured", () => {
+  const unmeasured = [{ changes: 1 }, { changes: 5 }].map(
+    (given) => ({ ...given, fsync: [0, 0], peer: [0, 0] }) as Given,
+  );
+  const message = told(...unmeasured).problem(MINUTE_MS)?.message;
+  expect(message).not.toContain("fast enough");
+  expect(message).toContain(
+    "fsync and peer latencies are not measured, so the cause is unknown; check the control plane Machines for slow disks, a slow network between them, and CPU steal",
+  );
+  const onlyDisks = told({ changes: 1, peer: [0, 0] }, { changes: 5, fsync: [200, 0], peer: [0, 0] });
+  expect(onlyDisks.problem(MINUTE_MS)?.message).toContain(
+    "disks are fast enough, peer latency is not measured; check the network between the control plane Machines, and the Machines for CPU steal",
+  );
+});
+
 test("changes that we requested, and those that are older than ten minutes, do not count", () => {
   const trouble = told({ changes: 1 }, { changes: 5 });
   trouble.moved(MINUTE_MS);

@@ -90,8 +90,21 @@ export class EtcdTrouble {
       const texts = slowPeers.map(([name, { peerSeconds }]) => `${name} (${milliseconds(peerSeconds)})`);
       return `the network between members is too slow from ${texts.join(", ")}; check it for loss and congestion, or raise heartbeat-interval and election-timeout in etcd.local.extraArgs`;
     }
-    return "disks and network between members are fast enough, so members get too little CPU; check the control plane Machines for CPU steal and for other programs";
+    const isMeasured = (key: keyof MemberLatency): boolean =>
+      all.length > 0 && all.every(([, latency]) => latency[key] !== undefined);
+    return unmeasuredCause(isMeasured("fsyncSeconds"), isMeasured("peerSeconds"));
   }
+}
+
+/** The cause when no figure is too high: CPU is left only if both figures are available. */
+function unmeasuredCause(disks: boolean, peers: boolean): string {
+  if (disks && peers)
+    return "disks and network between members are fast enough, so members get too little CPU; check the control plane Machines for CPU steal and for other programs";
+  if (disks)
+    return "disks are fast enough, peer latency is not measured; check the network between the control plane Machines, and the Machines for CPU steal";
+  if (peers)
+    return "the network between members is fast enough, fsync latency is not measured; check the control plane Machines for slow disks and CPU steal";
+  return "fsync and peer latencies are not measured, so the cause is unknown; check the control plane Machines for slow disks, a slow network between them, and CPU steal";
 }
 
 function milliseconds(seconds: number | undefined): string {
