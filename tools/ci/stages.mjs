@@ -119,6 +119,14 @@ export const STAGES = [
 
   bench("apiserver", ["packages/apiserver/", "packages/apimachinery/"]),
   bench("fleet", ["packages/runtime/", "providers/core/", "providers/infra-memory/"]),
+  bench("fleet --kubeadm", [
+    "packages/runtime/",
+    "providers/core/",
+    "providers/infra-memory/",
+    "providers/controlplane-kubeadm/",
+    "providers/bootstrap-kubeadm/",
+    "packages/workloads/src/simulated/",
+  ]),
 
   {
     name: "mutants of changed files",
@@ -160,7 +168,7 @@ function e2e(name, paths) {
 
 /**
  * Not repeated: a figure that is only reached at the second attempt is not reached.
- * @param {string} name
+ * @param {string} name The folder of the bench, and its options.
  * @param {string[]} paths
  * @returns {Stage}
  */
@@ -169,6 +177,6 @@ function bench(name, paths) {
     name: `bench ${name}, short form`,
     command: `npm run --silent bench -- ${name} --short`,
     once: true,
-    paths: [`bench/${name}/`, "bench/lib/", ...paths],
+    paths: [`bench/${name.replace(/ .*/, "")}/`, "bench/lib/", ...paths],
   };
 }
