@@ -1,15 +1,19 @@
-/** Records the data directory that an earlier commit makes of `world.ts`: `node tests/upgrade/record.mjs COMMIT`. */
+/**
+ * Records the data directory that an earlier commit makes of a world: `node tests/upgrade/record.mjs COMMIT [WORLD]`, where WORLD is
+ * `mixed` (by default) or `kubeadm`.
+ */
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { withOldTree } from "./old-tree.mjs";
 
-const [commit = "85f713a"] = process.argv.slice(2);
+const [commit = "85f713a", world = "mixed"] = process.argv.slice(2);
+const FILES = ["world.ts", "mixed.ts", "kubeadm.ts"];
 
 withOldTree(commit, ({ scratch, tree, vitest }) => {
   const dataDir = join(scratch, "data");
   mkdirSync(join(tree, "tests/upgrade"), { recursive: true });
-  cpSync(join(import.meta.dirname, "world.ts"), join(tree, "tests/upgrade/world.ts"));
+  for (const file of FILES) cpSync(join(import.meta.dirname, file), join(tree, "tests/upgrade", file));
   writeFileSync(
     join(tree, "tests/simulation/record-upgrade.test.ts"),
     `import { writeFileSync } from "node:fs";
@@ -19,7 +23,7 @@ import { World } from "../upgrade/world.ts";
 
 test("records", { timeout: 600_000 }, async () => {
   const world = await World.open(${JSON.stringify(dataDir)}, World.beginMs, silentLogger);
-  await world.build();
+  await World.builders.${world}(world);
   await world.close();
   const recorded = await World.recordedFiles(${JSON.stringify(dataDir)});
   writeFileSync(${JSON.stringify(join(scratch, "recorded.json"))}, JSON.stringify({ endMs: world.clock.now(), ...recorded }));
@@ -31,5 +35,6 @@ test("records", { timeout: 600_000 }, async () => {
   const target = join(import.meta.dirname, "testdata", commit);
   mkdirSync(target, { recursive: true });
   writeFileSync(join(target, "recorded.json"), `${JSON.stringify({ commit, ...recorded }, null, 2)}\n`);
-  writeFileSync(join(target, "data.mdb.gz"), gzipSync(readFileSync(join(dataDir, recorded.database)), { level: 9 }));
+  for (const [index, path] of recorded.databases.entries())
+    writeFileSync(join(target, `${index}.mdb.gz`), gzipSync(readFileSync(join(dataDir, path)), { level: 9 }));
 });

@@ -1,36 +1,16 @@
-import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
-import { gunzipSync } from "node:zlib";
 import { findCondition, type KubeObject } from "@capstan/apimachinery";
 import { Cluster, conditionsOf, Machine, MachineDeployment, MachineSet, Secret } from "@capstan/capi";
 import { HostedControlPlane } from "@capstan/controlplane-hosted";
 import { type Kind, silentLogger } from "@capstan/runtime";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { type Recorded, recordedAt } from "./recorded.ts";
 import { World } from "./world.ts";
 
-const TESTDATA = new URL("testdata/85f713a/", import.meta.url);
-let dataDir: string;
-let endMs: number;
-
-/** Puts the data directory that `record.mjs` recorded at an earlier commit into place. */
+let recorded: Recorded;
 beforeEach(async () => {
-  dataDir = await mkdtemp(join(tmpdir(), "capstan-upgrade-"));
-  const recorded = JSON.parse(await readFile(new URL("recorded.json", TESTDATA), "utf8")) as {
-    endMs: number;
-    database: string;
-    files: Record<string, string>;
-  };
-  ({ endMs } = recorded);
-  const write = async (path: string, content: string | Buffer): Promise<void> => {
-    await mkdir(dirname(join(dataDir, path)), { recursive: true, mode: 0o700 });
-    await writeFile(join(dataDir, path), content);
-  };
-  await write(recorded.database, gunzipSync(await readFile(new URL("data.mdb.gz", TESTDATA))));
-  for (const [path, text] of Object.entries(recorded.files)) await write(path, text);
+  recorded = await recordedAt("85f713a");
 });
-
-afterEach(() => rm(dataDir, { recursive: true, force: true }));
+afterEach(() => recorded.remove());
 
 /** What a rollout would change: the keys of a cluster, and which Machines there are. */
 async function picture(world: World): Promise<Record<string, unknown>> {
@@ -63,7 +43,7 @@ async function statuses(world: World, kind: Kind<KubeObject>, type: string): Pro
 test("a data directory of an earlier commit starts with the same CAs, and no Machine is replaced", {
   timeout: 240_000,
 }, async () => {
-  const world = await World.open(dataDir, endMs + 60_000, silentLogger);
+  const world = await World.open(recorded.dataDir, recorded.endMs + 60_000, silentLogger);
   try {
     const before = await picture(world);
     expect(Object.keys(before).filter((name) => name.startsWith("Machine "))).toHaveLength(3);
