@@ -92,7 +92,14 @@ test("a learner that is never promoted does not protect a dead Machine from its 
 test("a member of nobody that the quorum needs does not keep a dead Machine", () => {
   const model = running(2);
   model.wanted.replicas = 3;
-  model.members.push({ id: "stray", node: "stray", started: true, learner: false, elsewhere: true });
+  model.members.push({
+    id: "stray",
+    node: "stray",
+    started: true,
+    learner: false,
+    elsewhere: true,
+    revision: model.acknowledged,
+  });
   model.fail("m1");
   late(model);
   expectWorks(model);
@@ -102,7 +109,7 @@ test("a member that never started does not keep a Machine without a Node", () =>
   const model = running(1);
   model.wanted.replicas = 3;
   model.births.push("nodeless");
-  model.members.push({ id: "stray", node: "stray", started: false, learner: true });
+  model.members.push({ id: "stray", node: "stray", started: false, learner: true, revision: 0 });
   late(model);
   expectWorks(model);
 });

@@ -98,7 +98,7 @@ test("a failure in the middle of a rollout is repaired before the rollout contin
 
 test("removes a member that belongs to no Machine", async () => {
   const model = grown(3);
-  model.members.push({ id: "id-9", node: "node-9", started: true, learner: false });
+  model.members.push({ id: "id-9", node: "node-9", started: true, learner: false, revision: model.acknowledged });
   model.settle();
   expect(model.members).toHaveLength(3);
   await story("orphaned-member", model);

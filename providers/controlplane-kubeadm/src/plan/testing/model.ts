@@ -41,6 +41,8 @@ interface ModelMember {
   learner: boolean;
   /** It runs on a host that is no Machine. */
   elsewhere?: boolean;
+  /** The last write that it has stored. */
+  revision: number;
 }
 
 /** What befalls the next Machine that is created. */
@@ -62,6 +64,10 @@ export class Model {
   readonly members: ModelMember[] = [];
   readonly log: string[] = [];
   leader: string | undefined;
+  /** The last write that a majority stored, and that a client was therefore promised. */
+  acknowledged = 0;
+  /** Which followers are behind: a write is acknowledged as soon as the leader and just enough of the others have it. */
+  lag = 0;
   /** The manager reaches nothing of the cluster. */
   partitioned = false;
   /** The next Machines have these faults. */
@@ -83,7 +89,18 @@ export class Model {
   /** Whether a majority of the voting members is alive. */
   get hasQuorum(): boolean {
     const voters = this.members.filter(({ learner }) => !learner);
-    return voters.filter((member) => this.#alive(member)).length >= Math.floor(voters.length / 2) + 1;
+    return voters.filter((member) => this.#alive(member)).length >= majorityOf(voters.length);
+  }
+
+  /** Whether a member that works has every acknowledged write. */
+  get hasAcknowledged(): boolean {
+    return this.members.some((member) => this.#alive(member) && member.revision === this.acknowledged);
+  }
+
+  /** Whether every majority of the voting members has every acknowledged write, so that no election can lose one. */
+  get electsAcknowledged(): boolean {
+    const voters = this.members.filter(({ learner }) => !learner);
+    return voters.filter(({ revision }) => revision < this.acknowledged).length < majorityOf(voters.length);
   }
 
   /** Lets time pass until the plan has been `none` for some ticks, or `ticks` have passed. */
@@ -133,12 +150,12 @@ export class Model {
   keepsQuorumWithout({ node }: ModelMachine): boolean {
     const voters = this.members.filter(({ learner }) => !learner);
     const left = voters.filter((member) => member.node !== node && this.#alive(member));
-    return left.length >= Math.floor(voters.length / 2) + 1 && left.some(({ elsewhere }) => elsewhere !== true);
+    return left.length >= majorityOf(voters.length) && left.some(({ elsewhere }) => elsewhere !== true);
   }
 
   /** Another member becomes the leader. */
   elect(which: number): void {
-    const able = this.members.filter((member) => !member.learner && this.#alive(member));
+    const able = this.#electable();
     if (this.hasQuorum) this.leader = able[which % able.length]?.id;
   }
 
@@ -294,12 +311,29 @@ export class Model {
     }
   }
 
-  /** Removes a member, as etcd does: only with a quorum. */
+  /** Removes a member, as etcd does: only with a quorum, and if the members that are left have one. */
   removeMember(id: string): void {
     const index = this.members.findIndex((member) => member.id === id);
     if (index < 0) return;
-    this.members.splice(index, 1);
+    if (!this.hasQuorum) throw new Error(`etcd cannot remove ${id} without a quorum`);
+    // The change is a write, which the old majority stores.
+    this.#write();
+    const [removed] = this.members.splice(index, 1);
+    if (removed?.learner === false && !this.hasQuorum)
+      throw new Error(`etcd refuses to remove ${id}: the quorum would be lost`);
     this.#elect();
+  }
+
+  /** Clients write without a break: whenever there is a leader, one more write is acknowledged. */
+  #write(): void {
+    const leader = this.members.find(({ id }) => id === this.leader);
+    if (leader === undefined || !this.#alive(leader) || !this.hasQuorum) return;
+    const voters = this.members.filter(({ learner }) => !learner);
+    const others = voters.filter((member) => member !== leader && this.#alive(member));
+    const start = others.length === 0 ? 0 : this.lag % others.length;
+    const fastest = [...others.slice(start), ...others.slice(0, start)].slice(0, majorityOf(voters.length) - 1);
+    this.acknowledged++;
+    for (const member of [leader, ...fastest]) member.revision = this.acknowledged;
   }
 
   #progress(): void {
@@ -312,6 +346,7 @@ export class Model {
       if (!this.#hasNode(machine) && this.#age(machine) >= NODE_STARTUP_MS) machine.failedSinceMs ??= this.nowMs;
     }
     this.#elect();
+    this.#write();
   }
 
   #forget(machine: ModelMachine): void {
@@ -324,27 +359,41 @@ export class Model {
     let member = this.members.find(({ node }) => node === machine.node);
     if (this.members.length === 0 && age >= NODE_AFTER_MS) {
       this.initialized = true;
-      this.members.push({ id: machine.node.replace("node", "id"), node: machine.node, started: true, learner: false });
+      // An empty store: what clients were promised before is not in it.
+      this.members.push({ ...memberOf(machine), started: true, learner: false });
       return;
     }
     if (member === undefined && age >= NODE_AFTER_MS && age < MEMBER_STARTS_AFTER_MS && this.hasQuorum) {
-      member = { id: machine.node.replace("node", "id"), node: machine.node, started: false, learner: true };
+      member = { ...memberOf(machine), started: false, learner: true };
       this.members.push(member);
     }
     if (member === undefined) return;
     if (age >= MEMBER_STARTS_AFTER_MS) member.started = true;
-    if (age >= PROMOTED_AFTER_MS && this.hasQuorum && !machine.unpromotable) member.learner = false;
+    // A learner copies the leader's data before it is promoted.
+    if (member.learner && member.started && this.hasQuorum && !machine.unpromotable)
+      member.revision = this.acknowledged;
+    const isReady = this.hasQuorum && member.revision === this.acknowledged && !machine.unpromotable;
+    if (age >= PROMOTED_AFTER_MS && isReady) member.learner = false;
   }
 
   #lead(candidates: readonly string[]): void {
     const next = candidates.find((id) => this.members.some((member) => member.id === id && this.#alive(member)));
-    if (next !== undefined) this.leader = next;
+    if (next === undefined) return;
+    this.leader = next;
+    // etcd hands the leadership over once the other member has caught up.
+    for (const member of this.members) if (member.id === next) member.revision = this.acknowledged;
+  }
+
+  /** Only a member with every acknowledged write is given the votes of a majority. */
+  #electable(): ModelMember[] {
+    const able = this.members.filter((member) => !member.learner && this.#alive(member));
+    return able.filter(({ revision }) => revision === this.acknowledged);
   }
 
   #elect(): void {
     const current = this.members.find(({ id }) => id === this.leader);
     if (current !== undefined && this.#alive(current)) return;
-    this.leader = this.hasQuorum ? this.members.find((each) => !each.learner && this.#alive(each))?.id : undefined;
+    this.leader = this.hasQuorum ? this.#electable()[0]?.id : undefined;
   }
 
   /** A member outlives its Machine's object, but not its machine. */
@@ -367,6 +416,12 @@ export class Model {
     const line = `${text}  [${state}]`;
     if (this.log.at(-1)?.slice(9) !== line) this.say(line);
   }
+}
+
+const majorityOf = (voters: number): number => Math.floor(voters / 2) + 1;
+
+function memberOf({ node }: ModelMachine): Pick<ModelMember, "id" | "node" | "revision"> {
+  return { id: node.replace("node", "id"), node, revision: 0 };
 }
 
 const unknown: Health = { status: "Unknown", message: "" };
