@@ -153,6 +153,12 @@ export class Model {
     return left.length >= majorityOf(voters.length) && left.some(({ elsewhere }) => elsewhere !== true);
   }
 
+  /** Whether etcd keeps a majority once the member of a machine is removed. */
+  maySpare({ node }: ModelMachine): boolean {
+    const left = this.members.filter((member) => !member.learner && member.node !== node);
+    return left.filter((member) => this.#alive(member)).length >= majorityOf(left.length);
+  }
+
   /** Another member becomes the leader. */
   elect(which: number): void {
     const able = this.#electable();
