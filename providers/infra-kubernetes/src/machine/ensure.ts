@@ -88,19 +88,18 @@ function containerName(object: KubernetesMachine): string {
 }
 
 async function outcomeOf(scope: Scope, place: Place, key: Key, pod: Pod, state: PodState): Promise<Outcome> {
+  if (state.type === "up") return await up(scope, place, key, pod, state);
+  const again = recreation(scope);
+  if (state.type === "ended") return await again.ended(place, pod, state);
+  const tooLong = await again.timeout(state.message);
+  if (tooLong !== undefined) return tooLong;
   switch (state.type) {
-    case "up":
-      return await up(scope, place, key, pod, state);
-    case "starting": {
-      const again = recreation(scope);
-      return again.timeout(state.message) ?? wait(state.reason, state.message, again.recheckMs);
-    }
+    case "starting":
+      return wait(state.reason, state.message, again.recheckMs);
     case "stuck":
-      return recreation(scope).timeout(state.message) ?? trouble(state.reason, state.message, STUCK_CHECK_MS);
+      return trouble(state.reason, state.message, STUCK_CHECK_MS);
     case "noRoom":
       return noCapacity(`No outer node has room for pod ${key.name}: ${state.message}`);
-    case "ended":
-      return await recreation(scope).ended(place, pod, state);
   }
 }
 

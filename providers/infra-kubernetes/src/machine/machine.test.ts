@@ -189,6 +189,30 @@ describe("a lost pod", () => {
     expect(await world.condition()).toMatchObject({ reason: "RecreationTimeout" });
   });
 
+  test("that does not return in time asks health checks to replace the Machine", async () => {
+    const remediation = async (): Promise<unknown> =>
+      (await world.client.get(Machine, key))?.metadata.annotations?.["cluster.x-k8s.io/remediate-machine"];
+    await world.machine("m1", { recreationPolicy: "Always", recreationTimeout: "5m" });
+    fate(bootstrapping);
+    await lose();
+    await world.pass(240);
+    expect(await remediation()).toBeUndefined();
+    await world.pass(150);
+    expect(await remediation()).toBe("");
+  });
+
+  test("that finds no room in time asks health checks to replace the Machine", async () => {
+    await world.machine("m1", { recreationPolicy: "Always", recreationTimeout: "5m" });
+    fate({
+      phase: "Pending",
+      conditions: [{ type: "PodScheduled", status: "False", reason: "Unschedulable", message: "no node" }],
+    });
+    await lose();
+    expect(await world.condition()).toMatchObject({ reason: "InsufficientCapacity" });
+    await world.pass(400);
+    expect(await world.condition()).toMatchObject({ reason: "RecreationTimeout" });
+  });
+
   test("that has ended is deleted first", async () => {
     await world.machine("m1", { recreationPolicy: "Always" });
     const uid = (await world.pod())?.metadata.uid;

@@ -19,8 +19,8 @@ export interface Recreation {
   lost(): Promise<Outcome | undefined>;
   /** What to do about a pod that will not run again. */
   ended(place: Place, pod: Pod, state: Ended): Promise<Outcome>;
-  /** Returns a failure if a pod that was created again takes too long. */
-  timeout(message: string): Outcome | undefined;
+  /** Returns a failure, and has the machine replaced, if a pod that was created again takes too long. */
+  timeout(message: string): Promise<Outcome | undefined>;
   /** When to see whether it does. */
   readonly recheckMs: number | undefined;
 }
@@ -38,13 +38,12 @@ export function recreation(scope: Scope): Recreation {
   // Of a machine that never was ready there is nothing to return to but a new try.
   const sinceMs = wasBootstrapped ? notReadySince(object) : undefined;
 
-  const timeout = (message: string): Outcome | undefined => {
+  const timeout = async (message: string): Promise<Outcome | undefined> => {
     const limitMs = parseDuration(object.spec?.recreationTimeout ?? "15m");
     if (!recreates(object) || sinceMs === undefined || clock.now() - sinceMs < limitMs) return undefined;
-    return failed(
+    return await lostForGood(
       "RecreationTimeout",
       `The pod is not ready ${formatDuration(limitMs)} after it was lost: ${message}`,
-      REPLACE,
     );
   };
 
@@ -54,7 +53,7 @@ export function recreation(scope: Scope): Recreation {
     timeout,
     lost: async () => {
       if (!had) return undefined;
-      if (recreates(object)) return timeout("there is no pod") ?? pause();
+      if (recreates(object)) return (await timeout("there is no pod")) ?? pause();
       return await lostForGood("PodLost", "The pod was deleted in the outer cluster");
     },
     ended: async ({ host, signal }, pod, state) => {
@@ -62,7 +61,7 @@ export function recreation(scope: Scope): Recreation {
       // What failed the first time is left as it is, for a person to see.
       if (state.bootstrap === true && !wasBootstrapped) return failed("BootstrapFailed", state.message, REPLACE);
       if (!recreates(object)) return await lostForGood(state.reason, state.message);
-      const tooLong = timeout(state.message);
+      const tooLong = await timeout(state.message);
       if (tooLong !== undefined) return tooLong;
       // Its replacement has the same name.
       if (deletionTimestamp === undefined) await host.client.delete(pod, {}, signal);
@@ -73,7 +72,8 @@ export function recreation(scope: Scope): Recreation {
   /** A MachineHealthCheck sees only that the machine is not ready, as one is that starts: this says that it never will be. */
   async function lostForGood(reason: string, message: string): Promise<Outcome> {
     const { annotations, deletionTimestamp } = machine.metadata;
-    if (annotations?.[REMEDIATE_MACHINE_ANNOTATION] === undefined && deletionTimestamp === undefined)
+    if (deletionTimestamp !== undefined) return failed(reason, message, REPLACE);
+    if (annotations?.[REMEDIATE_MACHINE_ANNOTATION] === undefined)
       await backend.client.patch(
         machine,
         { metadata: { annotations: { [REMEDIATE_MACHINE_ANNOTATION]: "" } } },
