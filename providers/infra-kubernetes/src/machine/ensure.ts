@@ -26,7 +26,7 @@ import { nodeContainer, sharedProblems, templateProblems, templateSpec } from ".
 import { dropBootstrap, ensureScripts } from "./bootstrap.ts";
 import { claimsOf, ensureClaims } from "./claims.ts";
 import { identifyNode } from "./node-identity.ts";
-import { followOuterDrain } from "./outer-drain.ts";
+import { continueReplacement, followOuterDrain } from "./outer-drain.ts";
 import { type PodState, stateOfPod } from "./pod-state.ts";
 import { recreation } from "./recreate.ts";
 
@@ -89,6 +89,7 @@ function containerName(object: KubernetesMachine): string {
 
 async function outcomeOf(scope: Scope, place: Place, key: Key, pod: Pod, state: PodState): Promise<Outcome> {
   if (state.type === "up") return await up(scope, place, key, pod, state);
+  await continueReplacement(scope);
   const again = recreation(scope);
   if (state.type === "ended") return await again.ended(place, pod, state);
   const tooLong = await again.timeout(state.message);

@@ -39,10 +39,10 @@ const machine = (name: string): Promise<Machine | undefined> =>
 async function place(
   name: string,
   node: string,
-  options: { owned?: boolean; controlPlane?: boolean } = {},
+  options: { owned?: boolean; controlPlane?: boolean; spec?: object } = {},
 ): Promise<void> {
   world.outer.runner.keep.add(name);
-  await world.machine(name, {}, { controlPlane: options.controlPlane === true });
+  await world.machine(name, options.spec, { controlPlane: options.controlPlane === true });
   await world.client.createSubresource({ kind: Pod, namespace: "default", name }, "binding", {
     apiVersion: "v1",
     kind: "Binding",
@@ -114,6 +114,34 @@ test("without a replacement a worker stays, whatever time passes, and says what 
   expect((await world.condition("OuterNodeStays"))?.message).toContain("set disruptionProtection");
   await world.client.patch(await world.infra(), { spec: { disruptionProtection: "None" } });
   await world.pass(10);
+  expect(await isDeleted("m1")).toBe(true);
+});
+
+test("a worker whose pod is lost while it waits for its replacement is deleted, because no health check selects it any more", async () => {
+  await place("m1", "outer-1");
+  await cordon("outer-1");
+  expect(await isDeleted("m1")).toBe(false);
+  await world.client.delete((await world.pod()) as Pod, { gracePeriodSeconds: 0 });
+  await world.pass(5);
+  expect(await isDeleted("m1")).toBe(true);
+});
+
+test("a worker whose pod has no room when it is created again is deleted once its replacement is ready", async () => {
+  await place("m1", "outer-1", { spec: { recreationPolicy: "Always" } });
+  await cordon("outer-1");
+  world.outer.runner.statuses.set("m1", {
+    phase: "Pending",
+    conditions: [{ type: "PodScheduled", status: "False", reason: "Unschedulable", message: "no node" }],
+  });
+  const { fate } = world.outer.runner;
+  world.outer.runner.fate = (pod) => (pod.metadata.name === "m1" ? undefined : fate(pod));
+  await world.client.delete((await world.pod()) as Pod, { gracePeriodSeconds: 0 });
+  await world.pass(5);
+  expect(await world.condition()).toMatchObject({ reason: "InsufficientCapacity" });
+  expect(await isDeleted("m1")).toBe(false);
+  await place("m3", "outer-2");
+  await nodeReady("m3");
+  await world.pass(30);
   expect(await isDeleted("m1")).toBe(true);
 });
 

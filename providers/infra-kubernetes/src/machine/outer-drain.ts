@@ -46,6 +46,18 @@ export async function followOuterDrain(scope: Scope, place: Place, pod: Pod): Pr
   };
 }
 
+/** Continues a replacement that began while the machine's pod ran. What is not awaited any more is deleted, however its pod fares. */
+export async function continueReplacement(scope: Scope): Promise<void> {
+  const awaited = awaitedBy(scope.machine);
+  if (awaited === undefined || scope.machine.metadata.deletionTimestamp !== undefined) return;
+  await awaitReplacement(scope, awaited, scope.infraCluster?.spec?.disruptionProtection === "None");
+}
+
+/** Returns whether a Machine was taken out of its MachineSet: a MachineHealthCheck may no longer select it. */
+export function awaitsReplacement(machine: Machine): boolean {
+  return awaitedBy(machine) !== undefined;
+}
+
 /** Cordoned by a person, a drain or an autoscaler. */
 function isLeaving({ spec }: HostNode): boolean {
   return spec?.unschedulable === true;

@@ -4,6 +4,7 @@ import type { Pod } from "@capstan/workloads";
 import type { Place } from "../backend.ts";
 import type { KubernetesMachine } from "../kinds/kubernetes-machine.ts";
 import type { Scope } from "./ensure.ts";
+import { awaitsReplacement } from "./outer-drain.ts";
 import type { PodState } from "./pod-state.ts";
 
 type Ended = Extract<PodState, { type: "ended" }>;
@@ -69,11 +70,15 @@ export function recreation(scope: Scope): Recreation {
     },
   };
 
-  /** A MachineHealthCheck sees only that the machine is not ready, as one is that starts: this says that it never will be. */
+  /**
+   * A MachineHealthCheck sees only that the machine is not ready, as one is that starts: the annotation says that it never will be. A
+   * Machine that was taken out of its MachineSet is selected by no health check and has its replacement on the way.
+   */
   async function lostForGood(reason: string, message: string): Promise<Outcome> {
     const { annotations, deletionTimestamp } = machine.metadata;
     if (deletionTimestamp !== undefined) return failed(reason, message, REPLACE);
-    if (annotations?.[REMEDIATE_MACHINE_ANNOTATION] === undefined)
+    if (awaitsReplacement(machine)) await backend.client.delete(machine, {}, signal);
+    else if (annotations?.[REMEDIATE_MACHINE_ANNOTATION] === undefined)
       await backend.client.patch(
         machine,
         { metadata: { annotations: { [REMEDIATE_MACHINE_ANNOTATION]: "" } } },
