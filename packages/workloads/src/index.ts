@@ -28,6 +28,7 @@ export {
   PodDisruptionBudget,
   type PodStatus,
   Service,
+  ServiceCidr,
   StatefulSet,
 } from "./pods/kinds.ts";
 export { readyNodeAddress } from "./pods/node-address.ts";

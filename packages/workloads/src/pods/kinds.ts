@@ -116,3 +116,9 @@ export interface HostNode extends KubeObject {
   status?: { conditions?: Condition[]; addresses?: { type: string; address: string }[] };
 }
 export const HostNode = builtin<HostNode>("", "Node", "nodes", false);
+
+/** The ranges of a cluster's Services, since Kubernetes 1.33. */
+export interface ServiceCidr extends KubeObject {
+  spec?: { cidrs?: string[] };
+}
+export const ServiceCidr = builtin<ServiceCidr>("networking.k8s.io", "ServiceCIDR", "servicecidrs", false);
