@@ -10,8 +10,14 @@ const PERMISSIONS =
 /** Returns what to report for an error of the outer cluster; undefined if retrying is the only option. */
 export function hostOutcome(error: unknown, namespace: string): Outcome | undefined {
   if (error instanceof ApiError && error.code === 403) {
-    // Both are said in the message only.
+    // The reason is in the message only.
     if (error.message.includes("exceeded quota")) return noCapacity(error.message);
+    if (/RuntimeClass "[^"]*" not found/.test(error.message))
+      return failed(
+        "HostClusterRefuses",
+        error.message,
+        "Create that RuntimeClass, or set another one in a new template",
+      );
     if (error.message.includes("violates PodSecurity")) return podSecurity(namespace, error.message);
   }
   const problem = asHostProblem(error, PERMISSIONS);

@@ -19,6 +19,7 @@ export const kubernetes: Provider<KubernetesDeps> = {
       { apiGroups: [""], resources: ["pods", "persistentvolumeclaims", "services", "secrets"], verbs: ALL_VERBS },
       { apiGroups: [""], resources: ["nodes"], verbs: ["get", "list"] },
       { apiGroups: [""], resources: ["namespaces"], verbs: ["get"] },
+      { apiGroups: ["events.k8s.io"], resources: ["events"], verbs: ["list"] },
       { apiGroups: ["networking.k8s.io"], resources: ["servicecidrs"], verbs: ["list"] },
       { apiGroups: ["policy"], resources: ["poddisruptionbudgets"], verbs: ALL_VERBS },
       // Worker machines on an outer node that is drained are replaced.

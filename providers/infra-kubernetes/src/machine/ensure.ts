@@ -27,6 +27,7 @@ import { dropBootstrap, ensureScripts } from "./bootstrap.ts";
 import { claimsOf, ensureClaims } from "./claims.ts";
 import { identifyNode } from "./node-identity.ts";
 import { continueReplacement, followOuterDrain } from "./outer-drain.ts";
+import { startWarning } from "./pod-events.ts";
 import { type PodState, stateOfPod } from "./pod-state.ts";
 import { recreation } from "./recreate.ts";
 
@@ -37,6 +38,8 @@ const DEFAULT_ZONE_LABEL = "topology.kubernetes.io/zone";
 const API_PORT = 6443;
 /** The workload cluster announces new Nodes to core only. */
 const NODE_CHECK_MS = 10_000;
+/** After this time the events of a pod that does not start are read. */
+const USUAL_START_MS = 60_000;
 /** How long something lasts shows in no event. */
 const STUCK_CHECK_MS = 60_000;
 
@@ -96,12 +99,24 @@ async function outcomeOf(scope: Scope, place: Place, key: Key, pod: Pod, state: 
   if (tooLong !== undefined) return tooLong;
   switch (state.type) {
     case "starting":
-      return wait(state.reason, state.message, again.recheckMs);
+      return state.reason === "Starting"
+        ? await starting(scope, place, pod, state.message)
+        : wait(state.reason, state.message, again.recheckMs);
     case "stuck":
       return trouble(state.reason, state.message, STUCK_CHECK_MS);
     case "noRoom":
       return noCapacity(`No outer node has room for pod ${key.name}: ${state.message}`);
   }
+}
+
+/** A pod that has a node and does not start has no reason in its status: the outer node reports it in events. */
+async function starting({ clock }: Scope, place: Place, pod: Pod, message: string): Promise<Outcome> {
+  const leftMs = Date.parse(pod.metadata.creationTimestamp ?? "") + USUAL_START_MS - clock.now();
+  if (leftMs > 0) return wait("Starting", message, leftMs);
+  const warning = await startWarning(place, pod);
+  return warning === undefined
+    ? wait("Starting", message, STUCK_CHECK_MS)
+    : trouble("ContainerCannotStart", `${message}: ${warning}`, STUCK_CHECK_MS);
 }
 
 async function up(scope: Scope, place: Place, key: Key, pod: Pod, state: PodState & { type: "up" }): Promise<Outcome> {
