@@ -17,6 +17,7 @@ export {
 } from "./pods/host-cluster.ts";
 export { HostClusters, type HostClustersOptions } from "./pods/host-clusters.ts";
 export {
+  type ContainerState,
   type ContainerStatus,
   Deployment,
   HostNode,

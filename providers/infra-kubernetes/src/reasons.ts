@@ -61,7 +61,7 @@ export const KUBERNETES_REASONS: ReasonCatalogue = {
     meaning: "A network of the Cluster is one of the outer cluster too.",
     cure: "Create the Cluster with other networks.",
   },
-  NodeExited: { meaning: "The node ended after it was bootstrapped.", cure: REPLACE },
+  NodeExited: { meaning: "The node exited after it was bootstrapped, or its outer node lost it.", cure: REPLACE },
   NodeOfAnotherMachine: {
     meaning: "The Node of the machine's name has another provider ID.",
     cure: "Delete that Node if its machine no longer exists.",

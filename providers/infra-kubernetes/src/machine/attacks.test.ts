@@ -1,6 +1,7 @@
-import { Cluster } from "@capstan/capi";
+import { Cluster, Machine } from "@capstan/capi";
 import { PersistentVolumeClaim, type Pod, type PodStatus } from "@capstan/workloads";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { running } from "../testing/outer.ts";
 import { World } from "../testing/world.ts";
 
 let world: World;
@@ -47,6 +48,35 @@ describe("the end of the node's container", () => {
     });
     await world.pass(5);
     expect(await world.condition()).toMatchObject({ status: "False", reason: "PodOOMKilled" });
+  });
+});
+
+describe("a node that its outer node lost while the bootstrap script ran", () => {
+  const lost = [
+    { reason: "ContainerStatusUnknown", exitCode: 137, message: "The container could not be located" },
+    { reason: "Error", exitCode: 137 },
+    { reason: "Unknown", exitCode: 255, message: "[  OK  ] Started containerd" },
+  ];
+  const bootstrap = async (): Promise<unknown> => (await world.condition("BootstrapSucceeded"))?.reason;
+
+  test.each(lost)("is a lost pod and not a failed bootstrap: %j", async (terminated) => {
+    fate({ phase: "Failed", conditions: [scheduled], containerStatuses: [{ name: "node", state: { terminated } }] });
+    await world.machine("m1");
+    expect(await world.condition()).toMatchObject({ status: "False", reason: "NodeExited" });
+    expect(await bootstrap()).toBe("WaitingForBootstrap");
+    const machine = await world.client.get<Machine>(Machine, { namespace: "default", name: "m1" });
+    expect(machine?.metadata.annotations).toHaveProperty(["cluster.x-k8s.io/remediate-machine"]);
+  });
+
+  test.each(lost)("is created again with recreationPolicy Always: %j", async (terminated) => {
+    let uid: string | undefined;
+    world.outer.runner.fate = (pod) =>
+      (uid ??= pod.metadata.uid) === pod.metadata.uid
+        ? { phase: "Failed", conditions: [scheduled], containerStatuses: [{ name: "node", state: { terminated } }] }
+        : running(pod);
+    await world.machine("m1", { recreationPolicy: "Always" });
+    await world.pass(30);
+    expect(await world.condition()).toMatchObject({ status: "True" });
   });
 });
 

@@ -1,5 +1,11 @@
 import { redactText } from "@capstan/runtime";
-import { type ContainerStatus, type PersistentVolumeClaim, type Pod, podWords } from "@capstan/workloads";
+import {
+  type ContainerState,
+  type ContainerStatus,
+  type PersistentVolumeClaim,
+  type Pod,
+  podWords,
+} from "@capstan/workloads";
 
 /** What a machine's pod does, in the outer cluster's words. */
 export type PodState =
@@ -110,7 +116,7 @@ function endOf(pod: Pod, node: string): PodState {
       message:
         "the node used more memory than its limit and was killed; raise resources.limits.memory in a new template",
     };
-  const words = said(podWords(pod) || terminated?.message || status?.message || "");
+  const words = said(terminated?.message || podWords(pod) || status?.message || "");
   const code = terminated?.exitCode === undefined ? "" : ` with code ${terminated.exitCode}`;
   if (container === undefined || terminated === undefined) return notStarted(pod, words);
   const how = terminated.reason === undefined || terminated.reason === "Error" ? "" : ` (${terminated.reason})`;
@@ -118,8 +124,16 @@ function endOf(pod: Pod, node: string): PodState {
     type: "ended",
     reason: "NodeExited",
     message: `the node exited${code}${how}${words === "" ? "" : `: ${words}`}${architectureHint(words)}`,
-    bootstrap: true,
+    ...(isOwnEnd(terminated) ? { bootstrap: true } : {}),
   };
+}
+
+/**
+ * Whether the scripts of the node ended it, which leave a message and code 1, or it cannot start at all. Every other end, such as the codes
+ * of a container that was killed or that is missing after a restart of the outer node, says nothing about the bootstrap data.
+ */
+function isOwnEnd({ reason, exitCode, message }: NonNullable<ContainerState["terminated"]>): boolean {
+  return reason === "StartError" || reason === "ContainerCannotRun" || (exitCode === 1 && (message ?? "") !== "");
 }
 
 /** An init container failed, or the kubelet refused the pod, such as for a resource that the outer node has not got. */
