@@ -80,6 +80,55 @@ describe("a node that its outer node lost while the bootstrap script ran", () =>
   });
 });
 
+describe("a sidecar that does not start", () => {
+  const pulling = { name: "proxy", state: { waiting: { reason: "ImagePullBackOff", message: "Back-off" } } };
+
+  test("does not hide that the node runs", async () => {
+    fate({
+      phase: "Running",
+      conditions: [scheduled],
+      containerStatuses: [pulling, { name: "node", ready: true, started: true, state: { running: {} } }],
+    });
+    await world.machine("m1");
+    expect(await world.condition()).toMatchObject({ status: "True" });
+  });
+
+  test("does not hide that the node's bootstrap script runs", async () => {
+    fate({
+      phase: "Pending",
+      conditions: [scheduled],
+      containerStatuses: [pulling, { name: "node", ready: false, started: false, state: { running: {} } }],
+    });
+    await world.machine("m1");
+    expect(await world.condition()).toMatchObject({ reason: "Bootstrapping" });
+  });
+
+  test("does not hide why the node's container cannot start", async () => {
+    const waiting = { reason: "CreateContainerError", message: "overlay on overlay" };
+    fate({
+      phase: "Pending",
+      conditions: [scheduled],
+      containerStatuses: [pulling, { name: "node", state: { waiting } }],
+    });
+    await world.machine("m1");
+    expect(await world.condition()).toMatchObject({ reason: "ContainerCannotStart" });
+  });
+
+  test("is reported while it keeps the node from starting", async () => {
+    fate({
+      phase: "Pending",
+      conditions: [scheduled],
+      initContainerStatuses: [pulling],
+      containerStatuses: [{ name: "node", state: { waiting: { reason: "PodInitializing" } } }],
+    });
+    await world.machine("m1");
+    expect(await world.condition()).toMatchObject({
+      reason: "ImagePullFailed",
+      message: expect.stringContaining("container proxy") as string,
+    });
+  });
+});
+
 test("an init container that fails is named with its code and words", async () => {
   fate({
     phase: "Failed",

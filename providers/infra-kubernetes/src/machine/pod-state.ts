@@ -53,10 +53,7 @@ export function stateOfPod(pod: Pod, node: string, claims: readonly PersistentVo
   const container = status?.containerStatuses?.find(({ name }) => name === node);
   // Its pod has no end of its own while another container runs.
   if (container?.state?.terminated !== undefined) return endOf(pod, node);
-  const waiting = [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])].find(
-    ({ state }) => state?.waiting?.reason !== undefined && !USUAL.has(state.waiting.reason),
-  );
-  if (waiting !== undefined) return stuck(waiting);
+  if (container !== undefined && isStuck(container)) return stuck(container);
   if (container?.started === true) return up(container, pod);
   if (container?.state?.running !== undefined)
     return {
@@ -64,10 +61,17 @@ export function stateOfPod(pod: Pod, node: string, claims: readonly PersistentVo
       reason: "Bootstrapping",
       message: "the node has started; its bootstrap script is running",
     };
+  // The node's container waits for init containers only, but while it has not run, each other one may show what keeps the pod from it.
+  const other = [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])].find(isStuck);
+  if (other !== undefined) return stuck(other);
   const on = pod.spec?.nodeName;
   return on === undefined
     ? { type: "starting", reason: "Scheduling", message: "waiting for an outer node" }
     : { type: "starting", reason: "Starting", message: `the pod starts on outer node ${on}` };
+}
+
+function isStuck({ state }: ContainerStatus): boolean {
+  return state?.waiting?.reason !== undefined && !USUAL.has(state.waiting.reason);
 }
 
 function up(container: ContainerStatus, pod: Pod): PodState {
