@@ -94,6 +94,39 @@ test("a worker on a cordoned outer node is replaced, and drained only when the r
   expect(await world.pod(), "the pod stays until the Node is drained").toBeDefined();
 });
 
+test.each(["ToBeDeletedByClusterAutoscaler", "karpenter.sh/disrupted", "karpenter.sh/disruption"])(
+  "a worker on an outer node with taint %s is replaced",
+  async (key) => {
+    await place("m1", "outer-1");
+    const node = { group: "", version: "v1", kind: "Node", plural: "nodes", namespaced: false } as const;
+    await world.client.patch({ kind: node, name: "outer-1" }, { spec: { taints: [{ key, effect: "NoSchedule" }] } });
+    await world.pass(65);
+    expect((await machine("m1"))?.metadata.annotations?.[AWAITS]).toBeDefined();
+  },
+);
+
+test("a worker on an outer node with another taint stays", async () => {
+  await place("m1", "outer-1");
+  const node = { group: "", version: "v1", kind: "Node", plural: "nodes", namespaced: false } as const;
+  const taints = [{ key: "DeletionCandidateOfClusterAutoscaler", effect: "PreferNoSchedule" }];
+  await world.client.patch({ kind: node, name: "outer-1" }, { spec: { taints } });
+  await world.pass(65);
+  expect((await machine("m1"))?.metadata.annotations?.[AWAITS]).toBeUndefined();
+});
+
+test("a worker whose pod is to be evicted and is not deleted yet is replaced", async () => {
+  await place("m1", "outer-1");
+  const { fate } = world.outer.runner;
+  const target = { type: "DisruptionTarget", status: "True", reason: "EvictionByEvictionAPI", message: "evicted" };
+  world.outer.runner.fate = (pod) => {
+    const status = fate(pod);
+    return { ...status, conditions: [...(status?.conditions ?? []), target] };
+  };
+  await world.pass(20);
+  expect((await machine("m1"))?.metadata.annotations?.[AWAITS]).toBeDefined();
+  expect((await world.condition("OuterNodeStays"))?.status).toBe("False");
+});
+
 test("of two workers that are replaced each waits for a replacement of its own", async () => {
   await place("m1", "outer-1");
   await place("m2", "outer-1");

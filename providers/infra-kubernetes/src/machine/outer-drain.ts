@@ -34,14 +34,16 @@ export async function followOuterDrain(scope: Scope, place: Place, pod: Pod): Pr
   if (awaited !== undefined) return await awaitReplacement(scope, awaited, isOff);
   if (isOff) return NOTHING;
   const node = (await scope.backend.nodes(place)).find(({ metadata }) => metadata.name === pod.spec?.nodeName);
-  if (node === undefined || !isLeaving(node)) return { message: undefined, recheckAfterMs: WATCH_MS };
+  const isDrained = node !== undefined && isLeaving(node);
+  if (!isDrained && !isEvicted(pod)) return { message: undefined, recheckAfterMs: WATCH_MS };
+  const cause = isDrained ? `Outer node ${pod.spec?.nodeName} is being drained` : "The pod is being evicted";
   if (await release(scope)) {
-    const message = `Outer node ${node.metadata.name} is being drained: the Machine is replaced`;
+    const message = `${cause}: the Machine is replaced`;
     scope.recorder.event(scope.object, "Normal", "OuterNodeDrained", "Replace", message);
     return { message, recheckAfterMs: WAIT_MS };
   }
   return {
-    message: `Outer node ${node.metadata.name} is being drained, and nothing would replace this Machine: delete it to let the drain continue`,
+    message: `${cause}, and nothing would replace this Machine: delete it to let the drain continue`,
     recheckAfterMs: WATCH_MS,
   };
 }
@@ -58,9 +60,26 @@ export function awaitsReplacement(machine: Machine): boolean {
   return awaitedBy(machine) !== undefined;
 }
 
-/** Cordoned by a person, a drain or an autoscaler. */
+/** Taints of cluster-autoscaler and Karpenter (of version 1 and before), which evict without cordoning. */
+const LEAVING = new Set(["ToBeDeletedByClusterAutoscaler", "karpenter.sh/disrupted", "karpenter.sh/disruption"]);
+
+/** Cordoned by a person or a drain, or to be removed by an autoscaler. */
 function isLeaving({ spec }: HostNode): boolean {
-  return spec?.unschedulable === true;
+  return spec?.unschedulable === true || (spec?.taints ?? []).some(({ key }) => LEAVING.has(key));
+}
+
+/**
+ * An eviction that the budget refuses is visible to its client only. One that something else stopped after the budget allowed it leaves this
+ * condition on the pod.
+ */
+function isEvicted({ metadata, status }: Pod): boolean {
+  return (
+    metadata.deletionTimestamp === undefined &&
+    (status?.conditions ?? []).some(
+      ({ type, status: value, reason }) =>
+        type === "DisruptionTarget" && value === "True" && reason === "EvictionByEvictionAPI",
+    )
+  );
 }
 
 interface Awaited {
