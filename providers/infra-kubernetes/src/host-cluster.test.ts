@@ -9,7 +9,7 @@ import {
 } from "@capstan/apimachinery";
 import { Secret } from "@capstan/capi";
 import { buildKubeconfig } from "@capstan/pki";
-import { HostSecret, PersistentVolumeClaim, Service } from "@capstan/workloads";
+import { HostSecret, PersistentVolumeClaim, Pod, Service } from "@capstan/workloads";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { Outer } from "./testing/outer.ts";
 import { World } from "./testing/world.ts";
@@ -18,6 +18,8 @@ let world: World;
 let other: Outer;
 /** Whether the outer cluster accepts the kubeconfig. */
 let accepted: boolean;
+/** Paths that its user may not read. */
+let forbidden: RegExp | undefined;
 
 const kubeconfig = (token: string): string =>
   buildKubeconfig({
@@ -38,6 +40,7 @@ const secret = (token: string): Unstructured => ({
 
 beforeEach(async () => {
   accepted = true;
+  forbidden = undefined;
   world = await World.start({
     runsPods: false,
     cluster: { hostCluster: { secretName: "outer" } },
@@ -50,23 +53,19 @@ afterEach(async () => {
   await other.close();
 });
 
-const unauthorized = (): never => {
-  throw new ApiError({
-    kind: "Status",
-    apiVersion: "v1",
-    metadata: {},
-    status: "Failure",
-    reason: "Unauthorized",
-    message: "Unauthorized",
-    code: 401,
-  });
+const refuse = (reason: string, code: number): never => {
+  const status = { kind: "Status", apiVersion: "v1", metadata: {}, status: "Failure" } as const;
+  throw new ApiError({ ...status, reason, message: reason, code });
 };
+const unauthorized = (): never => refuse("Unauthorized", 401);
 
 /** An API server that has accepted a certificate that is expired by now. */
 function gated(inner: Transport): Transport {
   return {
-    request: async (request: ApiRequest, signal?: AbortSignal): Promise<ApiResponse> =>
-      accepted ? await inner.request(request, signal) : unauthorized(),
+    request: async (request: ApiRequest, signal?: AbortSignal): Promise<ApiResponse> => {
+      if (forbidden?.test(request.path) === true) refuse("Forbidden", 403);
+      return accepted ? await inner.request(request, signal) : unauthorized();
+    },
     async *watch(request: ApiRequest, signal?: AbortSignal): AsyncIterable<WatchEvent> {
       for await (const event of inner.watch(request, signal)) {
         if (!accepted) unauthorized();
@@ -188,6 +187,28 @@ describe("an outer cluster of its own", () => {
     await world.client.patch(known as Secret, { data: { value: Buffer.from(kubeconfig("b")).toString("base64") } });
     await world.pass(60);
     expect(await podsThere()).toEqual([]);
+    await expect(world.get()).rejects.toThrow("does not exist");
+  });
+
+  test("whose nodes may not be read keeps no machine from being deleted", async () => {
+    await world.client.create(secret("a"));
+    await world.pass(40);
+    await world.machine("m1");
+    const pod = { kind: Pod, namespace: "default", name: "m1" };
+    await other.client.createSubresource(pod, "binding", {
+      apiVersion: "v1",
+      kind: "Binding",
+      metadata: { namespace: "default", name: "m1" },
+      target: { kind: "Node", name: "outer-1" },
+    });
+    // The embedded API deletes pods without grace; a kubelet that holds one is a finalizer here.
+    await other.client.patch(pod, { metadata: { finalizers: ["example.org/kubelet"] } });
+    forbidden = /\/nodes/;
+    await world.client.delete(await world.get());
+    await world.pass(120);
+    expect(await world.condition("Deleting")).toMatchObject({ reason: "PodNotTerminating" });
+    await other.client.patch(pod, { metadata: { finalizers: null } });
+    await world.pass(30);
     await expect(world.get()).rejects.toThrow("does not exist");
   });
 

@@ -1,6 +1,6 @@
 import { gone, type MachineRemoval, type Outcome, trouble, wait } from "@capstan/capi";
 import { HostNode, HostProblem, HostSecret, PersistentVolumeClaim, Pod } from "@capstan/workloads";
-import type { Backend, Place } from "../backend.ts";
+import { type Backend, type Place, withoutPermission } from "../backend.ts";
 import { hostOutcome } from "../host-outcome.ts";
 import type { KubernetesMachine } from "../kinds/kubernetes-machine.ts";
 import { type Key, keyOf, ownerOf } from "../names.ts";
@@ -84,6 +84,8 @@ async function removePod({ clock }: Removal, place: Place, pod: Pod): Promise<Ou
 
 async function lost({ host, signal }: Place, name: string | undefined): Promise<boolean> {
   if (name === undefined) return true;
-  const node = await host.client.get(HostNode, { name }, signal);
+  const node = await host.client.get(HostNode, { name }, signal).catch(withoutPermission("hidden" as const));
+  // Kubernetes itself deletes the pods of a node that is missing or out of service.
+  if (node === "hidden") return false;
   return node === undefined || (node.spec?.taints ?? []).some(({ key }) => key === OUT_OF_SERVICE);
 }
