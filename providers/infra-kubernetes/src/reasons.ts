@@ -27,6 +27,10 @@ export const KUBERNETES_REASONS: ReasonCatalogue = {
     meaning: "The Service has another address than the cluster's endpoint.",
     cure: "Give the Service its former address back.",
   },
+  EndpointNodeLost: {
+    meaning: "The outer node whose address is the endpoint does not exist any more, or is not Ready.",
+    cure: "Start it again, or give its address to another outer node.",
+  },
   HostClusterForbids: {
     meaning: "The outer cluster does not allow a write.",
     cure: "Grant the permissions that the message names.",

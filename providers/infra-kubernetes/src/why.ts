@@ -5,6 +5,7 @@ const FAULTS = new Set([
   "BootstrapDataNotSupported",
   "BootstrapFailed",
   "EndpointChanged",
+  "EndpointNodeLost",
   "HostClusterForbids",
   "HostClusterNotKnown",
   "HostClusterRefuses",

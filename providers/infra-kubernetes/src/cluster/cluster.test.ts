@@ -1,6 +1,6 @@
 import { isReason, type Unstructured } from "@capstan/apimachinery";
 import { field } from "@capstan/capi";
-import { PodDisruptionBudget, Service } from "@capstan/workloads";
+import { HostNode, PodDisruptionBudget, Service } from "@capstan/workloads";
 import { afterEach, describe, expect, test } from "vitest";
 import { KubernetesMachineTemplate } from "../kinds/kubernetes-machine.ts";
 import { running } from "../testing/outer.ts";
@@ -81,6 +81,38 @@ describe("the Service of a control plane on machines", () => {
     });
     await world.pass(330);
     expect(await endpoint()).toEqual({ host: "192.0.2.7", port: 30_123 });
+  });
+
+  test.each(["is not Ready", "is deleted"])(
+    "of type NodePort is a fault when the outer node of the endpoint %s",
+    async (how) => {
+      world = await World.start({ cluster: { controlPlaneService: { type: "NodePort" } } });
+      await node("outer-1", {}, "192.0.2.7");
+      const nodePort = (port: number): object => ({
+        spec: { ports: [{ name: "https", port: 6443, targetPort: "kube-apiserver", nodePort: port }] },
+      });
+      await world.client.patch((await service()) as Service, nodePort(30_123));
+      await world.pass(330);
+      expect(await endpoint()).toEqual({ host: "192.0.2.7", port: 30_123 });
+      await world.pass(5);
+      await node("outer-2", {}, "192.0.2.8");
+      const outer1 = (await world.client.get(HostNode, { name: "outer-1" })) as HostNode;
+      if (how === "is deleted") await world.client.delete(outer1);
+      if (how === "is not Ready")
+        await world.client.patchStatus(outer1, { status: { conditions: [{ type: "Ready", status: "Unknown" }] } });
+      await world.pass(330);
+      expect(await world.clusterCondition()).toMatchObject({ status: "False", reason: "EndpointNodeLost" });
+      expect((await world.clusterCondition())?.message).toContain("outer node outer-1");
+      expect(await endpoint()).toEqual({ host: "192.0.2.7", port: 30_123 });
+    },
+  );
+
+  test("of type NodePort is no fault with an address in front of the outer nodes", async () => {
+    const controlPlaneEndpoint = { host: "192.0.2.100", port: 30_123 };
+    world = await World.start({ cluster: { controlPlaneService: { type: "NodePort" }, controlPlaneEndpoint } });
+    await node("outer-1", {}, "192.0.2.7");
+    await world.pass(330);
+    expect(await world.clusterCondition()).toMatchObject({ status: "True" });
   });
 
   test("is not made with type None, which needs an endpoint", async () => {

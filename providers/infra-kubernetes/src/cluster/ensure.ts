@@ -18,6 +18,7 @@ import { hostOutcome } from "../host-outcome.ts";
 import { KubernetesCluster, serviceType } from "../kinds/kubernetes-cluster.ts";
 import { type Key, keyOf, ownerOf } from "../names.ts";
 import { ensureBudgets } from "./budget.ts";
+import { endpointNode, NODE_CHECK_MS } from "./endpoint-node.ts";
 import { networkOverlap } from "./networks.ts";
 import { apiService, type Endpoint, endpointOf, serviceEndpoint, serviceName } from "./service.ts";
 
@@ -98,9 +99,14 @@ async function ensure(scope: Scope, key: Key): Promise<Outcome> {
       : ready(more);
   }
   const service = await ensureService(scope, place);
-  const address = serviceType(object) === "NodePort" ? readyNodeAddress(await backend.nodes(place)) : undefined;
-  const seen = serviceEndpoint(object, service, address);
   const wanted = endpointOf(object);
+  const nodes = serviceType(object) === "NodePort" ? await backend.nodes(place) : [];
+  if (serviceType(object) === "NodePort" && wanted !== undefined) {
+    const { name, problem } = endpointNode(object, wanted, nodes);
+    const status = name === undefined ? {} : { endpointNode: name };
+    return { ...(problem ?? ready({ ...more, recheckAfterMs: NODE_CHECK_MS })), status };
+  }
+  const seen = serviceEndpoint(object, service, readyNodeAddress(nodes));
   if (seen === undefined && wanted === undefined) return noAddress(object, service);
   const changed = wanted === undefined ? undefined : changedEndpoint(object, wanted, seen);
   return changed ?? ready({ ...more, ...(seen === undefined ? {} : { endpoint: seen }) });
@@ -153,7 +159,7 @@ function noAddress(object: KubernetesCluster, { metadata }: Service): Outcome {
 /** Certificates and nodes have the endpoint: one that changes cannot be followed. An endpoint of a person's own is as given. */
 function changedEndpoint(object: KubernetesCluster, wanted: Endpoint, seen: Endpoint | undefined): Outcome | undefined {
   const type = serviceType(object);
-  if (type === "NodePort" || seen === undefined || seen.host === wanted.host) return undefined;
+  if (seen === undefined || seen.host === wanted.host) return undefined;
   // A name that a person gave leads to the Service by ways that are not ours.
   if (type === "LoadBalancer" && object.status?.initialization?.provisioned !== true) return undefined;
   return failed(

@@ -75,6 +75,9 @@ export const KubernetesCluster = infraClusterKind({
   shortNames: ["k8sc"],
   spec: fields,
   status: {
+    endpointNode: optional(
+      string({ doc: "Outer node whose address is the endpoint of a Service of type NodePort.", maxLength: 253 }),
+    ),
     contacted: optional(boolean({ doc: "Whether there may be objects of this cluster in the outer one." })),
   },
   admission: {
