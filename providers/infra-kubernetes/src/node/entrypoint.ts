@@ -1,3 +1,5 @@
+import { CHECKS } from "./checks.ts";
+
 /**
  * First program of a machine's container: gives it cgroups of its own and shared mounts, configures the kubelet, and becomes systemd. All
  * in one process, because systemd must be process 1 and the root cgroup must hold nothing else.
@@ -18,6 +20,10 @@ for program in mount umount unshare containerd kubelet; do
 done
 
 is_v2() { [ -e /sys/fs/cgroup/cgroup.controllers ]; }
+
+${CHECKS}
+check_overlay
+check_inotify
 
 # A container that sees more than its own cgroups gets a namespace of its own; the process stays the same.
 if [ "$CAPSTAN_STAGE" = outside ]; then
@@ -63,6 +69,7 @@ else
   mount_v1
 fi
 
+take_modules
 mount --make-rshared /
 [ -e /dev/kmsg ] || ln -s /dev/console /dev/kmsg
 # kubeadm checks it, and in a container nothing else sets it.

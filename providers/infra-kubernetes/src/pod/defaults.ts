@@ -1,4 +1,5 @@
 import { CLUSTER_NAME_LABEL, CONTROL_PLANE_LABEL } from "@capstan/capi";
+import { OUTER_LIB } from "../node/checks.ts";
 import type { Volume } from "./shape.ts";
 
 /** A volume that a node needs, and where. */
@@ -6,6 +7,8 @@ export interface NodeVolume {
   readonly volume: Volume;
   readonly mountPath: string;
   readonly readOnly?: true;
+  /** Folder that the entry point makes of it; a template that mounts something there needs no such volume. */
+  readonly becomes?: string;
 }
 
 const memory = { emptyDir: { medium: "Memory" } };
@@ -20,13 +23,15 @@ export function nodeVolumes(controlPlane: boolean, privileged: boolean): NodeVol
     { volume: { name: "var-lib-kubelet", emptyDir: {} }, mountPath: "/var/lib/kubelet" },
     { volume: { name: "var-log", emptyDir: {} }, mountPath: "/var/log" },
     ...(controlPlane ? [{ volume: { name: "var-lib-etcd", emptyDir: {} }, mountPath: "/var/lib/etcd" }] : []),
-    // Some outer nodes have no modules, which must not keep the machine from starting.
+    // Some outer nodes have no modules: a volume of type Directory would keep the machine from starting there, and with every other type
+    // the outer node gets the folder. Its parent always exists.
     ...(privileged
       ? [
           {
-            volume: { name: "lib-modules", hostPath: { path: "/lib/modules", type: "DirectoryOrCreate" } },
-            mountPath: "/lib/modules",
+            volume: { name: "outer-lib", hostPath: { path: "/lib", type: "Directory" } },
+            mountPath: OUTER_LIB,
             readOnly: true as const,
+            becomes: "/lib/modules",
           },
         ]
       : []),

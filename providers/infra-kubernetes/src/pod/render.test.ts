@@ -122,8 +122,8 @@ test("a worker's pod without any settings", () => {
                 "name": "var-log",
               },
               {
-                "mountPath": "/lib/modules",
-                "name": "lib-modules",
+                "mountPath": "/mnt/outer-lib",
+                "name": "outer-lib",
                 "readOnly": true,
               },
               {
@@ -183,10 +183,10 @@ test("a worker's pod without any settings", () => {
           },
           {
             "hostPath": {
-              "path": "/lib/modules",
-              "type": "DirectoryOrCreate",
+              "path": "/lib",
+              "type": "Directory",
             },
-            "name": "lib-modules",
+            "name": "outer-lib",
           },
           {
             "name": "capstan",
@@ -271,6 +271,16 @@ describe("the pod template", () => {
     expect(volumeOf(spec, "var-lib-containerd")).toEqual([]);
     const mounts = spec.containers?.[0]?.volumeMounts?.filter(({ mountPath }) => mountPath === "/var/lib/containerd");
     expect(mounts).toEqual([{ name: "mine", mountPath: "/var/lib/containerd" }]);
+  });
+
+  test("that mounts kernel modules itself gets none of the outer node", () => {
+    const volumeMounts = [{ name: "modules", mountPath: "/lib/modules" }];
+    const spec = specOf({
+      podTemplate: {
+        spec: { volumes: [{ name: "modules", emptyDir: {} }], containers: [{ name: "node", volumeMounts }] },
+      },
+    });
+    expect(volumeOf(spec, "outer-lib")).toEqual([]);
   });
 
   test("cannot change what identifies the machine", () => {

@@ -192,7 +192,9 @@ function volumesOf(input: PodInput, template: PodSpec, node: Container, privileg
   const folders = new Set((node.volumeMounts ?? []).map(({ mountPath }) => mountPath));
   const mounted = new Set((node.volumeMounts ?? []).map(({ name }) => name));
   const named = new Set([...(template.volumes ?? []), ...claimVolumes(input)].map(({ name }) => name));
-  const wanted = nodeVolumes(input.controlPlane, privileged).filter(({ mountPath }) => !folders.has(mountPath));
+  const wanted = nodeVolumes(input.controlPlane, privileged).filter(
+    ({ mountPath, becomes = mountPath }) => !folders.has(mountPath) && !folders.has(becomes),
+  );
   const claimed = claimVolumes(input).flatMap(({ name }) => {
     const mountPath = CLAIM_FOLDERS[name];
     const isTaken = mountPath === undefined || folders.has(mountPath) || mounted.has(name);
