@@ -55,9 +55,9 @@ describe("pages", () => {
     expect(unknown).toEqual([]);
   });
 
-  test("the reference of commands is that of the definitions", () => {
+  test("the reference of commands is that of the definitions", async () => {
     const file = join(root, "docs/reference/cli.md");
-    expect(readFileSync(file, "utf8"), "npm run generate").toBe(commandReference());
+    expect(readFileSync(file, "utf8"), "npm run generate").toBe(await commandReference());
   });
 });
 

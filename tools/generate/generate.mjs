@@ -42,7 +42,7 @@ async function check() {
 /** All generated files by path. */
 async function files() {
   const pages = [
-    ["docs/reference/cli.md", commandReference()],
+    ["docs/reference/cli.md", await commandReference()],
     [REASONS_PAGE, await reasonsPage()],
   ];
   return new Map([...generatedFiles(version), ...pages]);

@@ -1,4 +1,4 @@
-import type { CommandDefinition, OptionDefinition } from "./command.ts";
+import { type CommandDefinition, detailsOf, type OptionDefinition } from "./command.ts";
 import { COMMANDS } from "./commands/index.ts";
 import { API_OPTIONS, GLOBAL_OPTIONS } from "./options.ts";
 
@@ -16,7 +16,7 @@ write print it.
 `;
 
 /** Renders the reference of all commands as a page. */
-export function commandReference(): string {
+export async function commandReference(): Promise<string> {
   const shown = COMMANDS.filter(({ hidden }) => hidden !== true);
   const index = shown.map(({ name, summary }) => `| [\`${name}\`](#${anchor(name)}) | ${cell(summary)} |`);
   const shared = API_OPTIONS.map(({ flags, summary }) => `| \`${flags}\` | ${cell(summary)} |`);
@@ -26,12 +26,13 @@ export function commandReference(): string {
     `| command | does |\n|---|---|\n${index.join("\n")}\n`,
     `Options of every command, before or after its name:\n\n| option | |\n|---|---|\n${everywhere.join("\n")}\n`,
     `Options of every command that talks to an API:\n\n| option | |\n|---|---|\n${shared.join("\n")}\n`,
-    ...shown.map(section),
+    ...(await Promise.all(shown.map(section))),
   ].join("\n");
 }
 
-function section(command: CommandDefinition): string {
-  const { name, summary, details, examples = [] } = command;
+async function section(command: CommandDefinition): Promise<string> {
+  const { name, summary, examples = [] } = command;
+  const details = await detailsOf(command);
   const words = (command.arguments ?? []).map(({ name: word, required, variadic }) => {
     const text = `${word.toUpperCase()}${variadic === true ? "…" : ""}`;
     return required === false ? `[${text}]` : text;

@@ -9,14 +9,19 @@ export interface CommandDefinition {
   /** Words that name it, e.g. `describe cluster`. */
   name: string;
   summary: string;
-  /** More about it, shown by --help. */
-  details?: string;
+  /** More about it, shown by --help; a function where it takes loading what other commands do without. */
+  details?: string | (() => Promise<string>);
   arguments?: ArgumentDefinition[];
   options?: OptionDefinition[];
   examples?: { command: string; does: string }[];
   /** For programs only: neither help nor the reference shows it. */
   hidden?: boolean;
   run(input: CommandInput): Promise<number>;
+}
+
+/** Returns what --help and the reference show below the summary of a command. */
+export async function detailsOf({ details }: CommandDefinition): Promise<string | undefined> {
+  return typeof details === "function" ? await details() : details;
 }
 
 /** Says what a positional argument or the value of a flag refers to, so that shell completion can offer candidates. */

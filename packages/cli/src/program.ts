@@ -4,6 +4,7 @@ import {
   type CommandDefinition,
   type CommandInput,
   type CommandIo,
+  detailsOf,
   INTERRUPTED,
   UserError,
 } from "./command.ts";
@@ -34,9 +35,11 @@ export async function runProgram(args: string[], io: CommandIo): Promise<number>
     await chooseDataDir(definition, input);
     exitCode = await definition.run(input);
   };
+  const helps = ["help", "--help", "-h"].some((word) => args.includes(word));
   for (const definition of COMMANDS) {
     // Only the selected command is built in full: the list of commands needs no more than their names.
-    if (args.includes("help") || args.includes(definition.name.split(" ")[0] ?? "")) add(program, definition, io, run);
+    if (args.includes("help") || args.includes(definition.name.split(" ")[0] ?? ""))
+      add(program, definition, io, run, helps ? await detailsOf(definition) : undefined);
     else announce(program, definition, io);
   }
   program.addHelpText("after", "\nMore about one: capstan COMMAND --help");
@@ -98,6 +101,7 @@ function add(
   definition: CommandDefinition,
   io: CommandIo,
   run: (definition: CommandDefinition, input: CommandInput) => Promise<void>,
+  details: string | undefined,
 ): void {
   const words = definition.name.split(" ");
   const parent = words.slice(0, -1).reduce((command, word) => {
@@ -110,7 +114,7 @@ function add(
   command.description(definition.summary);
   for (const word of definition.arguments ?? []) command.addArgument(argumentOf(command, word));
   for (const option of definition.options ?? []) command.addOption(optionOf(option));
-  const after = [definition.details, examplesText(definition)].filter((part) => part !== undefined);
+  const after = [details, examplesText(definition)].filter((part) => part !== undefined);
   if (after.length > 0) command.addHelpText("after", `\n${after.join("\n\n")}`);
   if (definition.hidden === true) command.allowUnknownOption().helpOption(false);
   command.action(async () => {

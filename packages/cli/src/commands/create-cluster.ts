@@ -11,22 +11,7 @@ export const WAIT_OPTIONS = [
 export const createCluster: CommandDefinition = {
   name: "create cluster",
   summary: "Create a cluster: a control plane, hosted or on machines, and workers of one or several providers",
-  details: [
-    "Each --workers is one group: name=NAME,provider=PROVIDER,replicas=N and the provider's own keys. select.LABEL=VALUE chooses among",
-    "hosts. Providers are memory (bootSeconds=), byoh, and metal3 (image= and format=live-iso; checksum=, checksumType=).",
-    "",
-    "--pool replicas=N,strategy=Cheapest|Ordered|Weighted,name=NAME makes the groups members of one WorkerPool, with one replica count for",
-    "all of them. Groups then take min=, max=, cost= and weight= instead of replicas=.",
-    "",
-    "--control-plane kubeadm puts the control plane on machines of one provider: --control-plane-machines says how many (1, 3 or 5), and",
-    "--control-plane-provider where they come from, with the provider's own keys as in --workers. --endpoint is then the address of a load",
-    "balancer or virtual IP in front of them; it has to exist before the first machine.",
-    "",
-    "Refuses to create a cluster whose control plane cannot start because its Kubernetes version is not installed here, or whose groups",
-    "request more hosts than are free and match; with --wait-for-capacity, machines wait for hosts.",
-    "",
-    "Without a name it prompts for the settings, on a terminal. If interrupted, run it again with the same name to continue.",
-  ].join("\n"),
+  details: async () => details(await providerLines()),
   arguments: [{ name: "name", summary: "Name of the cluster", required: false }],
   options: [
     {
@@ -91,3 +76,39 @@ export const createCluster: CommandDefinition = {
   ],
   run: async (input) => (await import("./create-cluster.run.ts")).runCreateCluster(input),
 };
+
+/** What --help says below the summary. */
+function details(providers: readonly string[]): string {
+  return [
+    "Each --workers is one group: name=NAME,provider=PROVIDER,replicas=N and the provider's own keys. select.LABEL=VALUE chooses among",
+    "hosts. Providers, with their keys:",
+    ...providers,
+    "",
+    "--pool replicas=N,strategy=Cheapest|Ordered|Weighted,name=NAME makes the groups members of one WorkerPool, with one replica count for",
+    "all of them. Groups then take min=, max=, cost= and weight= instead of replicas=.",
+    "",
+    "--control-plane kubeadm puts the control plane on machines of one provider: --control-plane-machines says how many (1, 3 or 5), and",
+    "--control-plane-provider where they come from, with the provider's own keys as in --workers. --endpoint is then the address of a load",
+    "balancer or virtual IP in front of them; it has to exist before the first machine.",
+    "",
+    "Refuses to create a cluster whose control plane cannot start because its Kubernetes version is not installed here, or whose groups",
+    "request more hosts than are free and match; with --wait-for-capacity, machines wait for hosts.",
+    "",
+    "Without a name it prompts for the settings, on a terminal. If interrupted, run it again with the same name to continue.",
+  ].join("\n");
+}
+
+/** The providers of workers with their keys, one on each line. Loaded for help only: they cost as much as the rest of the program. */
+async function providerLines(): Promise<string[]> {
+  const [{ workerOptions }, { PROVIDERS }] = await Promise.all([
+    import("@capstan/capi"),
+    import("@capstan/manager/providers"),
+  ]);
+  return [...workerOptions(PROVIDERS)].map(([name, { settings }]) => {
+    const keys = Object.entries(settings).map(([key, { required, usual }]) => {
+      const pair = `${key}=${usual ?? ""}`;
+      return required === true ? `${pair} (required)` : pair;
+    });
+    return `- ${[name, ...(keys.length === 0 ? [] : [keys.join(", ")])].join(": ")}`;
+  });
+}

@@ -10,6 +10,8 @@ import {
   type PoolShare,
   versionProblem,
   type WorkerGroup,
+  type WorkerOption,
+  type WorkerSetting,
   workerOptions,
 } from "@capstan/capi";
 import { type CommandInput, usageError } from "../command.ts";
@@ -18,7 +20,18 @@ import type { Providers } from "../providers.ts";
 
 /** Keys of a group that is a member of a pool. */
 const SHARE_KEYS = ["min", "max", "cost", "weight"];
-const EXAMPLE = "e.g. --workers name=racks,provider=metal3,replicas=2,image=http://images/node.iso,format=live-iso";
+
+/** An example of --workers, of the provider that requires most settings. */
+function example(providers: Providers): string {
+  const requiredBy = ({ settings }: WorkerOption): [string, WorkerSetting][] =>
+    Object.entries(settings).filter(([, { required }]) => required === true);
+  const groups = [...workerOptions(providers)].map(([provider, option]) => {
+    const settings = requiredBy(option).map(([key, { usual }]) => `${key}=${usual ?? key.toUpperCase()}`);
+    return [`provider=${provider}`, "replicas=2", ...settings];
+  });
+  const [longest = []] = groups.sort((a, b) => b.length - a.length);
+  return `e.g. --workers name=racks,${longest.join(",")}`;
+}
 
 /** Parses the name, flags and worker groups of `capstan create cluster` into a plan; throws a usage error for invalid ones. */
 export function parsePlan(input: CommandInput, defaultVersion: string, providers: Providers): ClusterPlan {
@@ -38,7 +51,7 @@ export function parsePlan(input: CommandInput, defaultVersion: string, providers
   if (pool === undefined && workers.some(({ share }) => share !== undefined))
     throw usageError("--workers: min, max, cost and weight belong to a pool", "add --pool replicas=N");
   if (pool !== undefined && workers.length === 0)
-    throw usageError("--pool spreads machines over groups, and there is none", EXAMPLE);
+    throw usageError("--pool spreads machines over groups, and there is none", example(providers));
   const controlPlane = parseControlPlane(input, providers);
   if (controlPlane !== undefined) {
     if (workers.some((group) => group.name === CONTROL_PLANE_GROUP))
@@ -143,9 +156,9 @@ export function checkName(name: string): void {
 /** Parses a worker group: `name=racks,provider=metal3,replicas=2,select.rack=1,KEY=VALUE`. */
 export function parseWorkers(text: string, providers: Providers): WorkerGroup {
   const offered = workerOptions(providers);
-  const entries = text.split(",").map((part) => parsePair("--workers", part));
+  const entries = text.split(",").map((part) => parsePair("--workers", part, example(providers)));
   const all = new Map(entries);
-  if (all.size !== entries.length) throw usageError(`--workers ${text}: a key is given twice`, EXAMPLE);
+  if (all.size !== entries.length) throw usageError(`--workers ${text}: a key is given twice`, example(providers));
   const provider = all.get("provider");
   const option = provider === undefined ? undefined : offered.get(provider);
   if (provider === undefined || option === undefined)
@@ -155,7 +168,7 @@ export function parseWorkers(text: string, providers: Providers): WorkerGroup {
     );
   const name = all.get("name") ?? provider;
   if (isDns1123Label(name).length > 0 || name.length > 40)
-    throw usageError(`--workers: ${JSON.stringify(name)} cannot be a group's name`, EXAMPLE);
+    throw usageError(`--workers: ${JSON.stringify(name)} cannot be a group's name`, example(providers));
   const select: Record<string, string> = {};
   const settings: Record<string, string> = {};
   const known = option.settings;
@@ -197,9 +210,9 @@ function parseShare(all: ReadonlyMap<string, string>): PoolShare {
   };
 }
 
-function parsePair(option: string, text: string): [string, string] {
+function parsePair(option: string, text: string, hint?: string): [string, string] {
   const at = text.indexOf("=");
-  if (at <= 0) throw usageError(`${option}: ${JSON.stringify(text)} is not KEY=VALUE`, EXAMPLE);
+  if (at <= 0) throw usageError(`${option}: ${JSON.stringify(text)} is not KEY=VALUE`, hint);
   return [text.slice(0, at), text.slice(at + 1)];
 }
 
