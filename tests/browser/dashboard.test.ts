@@ -162,7 +162,7 @@ test("create by wizard on two providers: both are in the YAML and in the topolog
   await page.getByLabel("Namespace").fill("edge");
   await page.getByLabel("Control plane runs").selectOption("Embedded");
   await page.getByLabel("Group name").fill("own");
-  await page.getByLabel("Provider").selectOption("Own hosts");
+  await page.getByLabel("Provider").selectOption("Your own hosts");
   await page.getByRole("button", { name: "Add worker group" }).click();
   await page.getByLabel("Group name").nth(1).fill("metal");
   await page.getByLabel("Provider").nth(1).selectOption("Bare metal");
@@ -204,7 +204,7 @@ test("create by wizard: reports what could not start or would wait before the cl
   // Nobody has installed that one.
   await page.getByLabel("Kubernetes version").fill("v1.28.99");
   await page.getByLabel("Group name").fill("own");
-  await page.getByLabel("Provider").selectOption("Own hosts");
+  await page.getByLabel("Provider").selectOption("Your own hosts");
   await page.getByRole("textbox", { name: "Machines" }).fill("2");
   await page.getByRole("button", { name: "Check" }).click();
   const alerts = page.getByRole("alert");

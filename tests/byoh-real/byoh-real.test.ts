@@ -30,7 +30,7 @@ import {
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type RealKubernetes, startKubeApiserver } from "../real-kubernetes/index.ts";
 
-/** Own hosts on a real kube-apiserver, with the real signer of certificates and real RBAC. Nothing is run on this machine. */
+/** Bring-your-own hosts on a real kube-apiserver, with the real signer of certificates and real RBAC. Nothing is run on this machine. */
 const clock = systemClock;
 const random = systemRandom;
 const ends: (() => Promise<unknown> | void)[] = [];

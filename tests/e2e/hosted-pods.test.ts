@@ -202,7 +202,7 @@ test("a pod of kube-apiserver that goes is replaced; what it kept in etcd is the
 
 test("a wrong argument leaves the old kube-apiserver serving and is reported with its own message", async () => {
   await tenant.patch({ spec: { apiServer: { extraArgs: [{ name: "nonsense", value: "1" }] } } });
-  await timed("told", () =>
+  await timed("reported", () =>
     eventually("the error", async () => /unknown flag: --nonsense/.test(await tenant.condition("UpToDate")), {
       timeout: 120_000,
     }),
@@ -242,7 +242,7 @@ function named(backup: string): boolean {
 test("an image that has no etcd is tried and refused; the member's pod is not touched", async () => {
   const before = await host.kubectl("get", "pod", "tenant-etcd-0-0", "-o", "jsonpath={.metadata.uid}");
   await askForEtcd(lab.images.pause.reference);
-  await timed("told", () =>
+  await timed("reported", () =>
     eventually(
       "the refusal",
       async () => {
@@ -266,7 +266,7 @@ test("an image that has no etcd is tried and refused; the member's pod is not to
 test("an etcd that fails with the data and spoils it: the old one gets the backup that was made right before", async () => {
   await tenant.kubectl("create", "configmap", "kept");
   await askForEtcd(lab.images["etcd-spoiling"].reference);
-  await timed("taken back", () =>
+  await timed("rolled back", () =>
     eventually(
       "the refusal",
       async () => {
@@ -343,7 +343,7 @@ test("etcd without its data does not start from scratch; after a restore the dat
   await tenant.kubectl("create", "configmap", "after");
   await hostNode.must(["sh", "-c", "rm -rf /var/lib/by-hand/*"]);
   await host.kubectl("delete", "pod", "tenant-etcd-0-0", "--grace-period=0", "--force");
-  await timed("told", () =>
+  await timed("reported", () =>
     eventually("DataLost", async () => /DataLost/.test(await tenant.condition("Available")), { timeout: 120_000 }),
   );
   await tenant.patch({ spec: { etcd: { restoreFrom: { backup } } } });

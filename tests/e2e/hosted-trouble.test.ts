@@ -44,7 +44,11 @@ const anonymous = (name: string, path: string): Promise<number> => planes.anonym
 
 test("an argument that no kube-apiserver knows: its own last line, with growing pauses", async () => {
   await create("flag", { apiServer: { extraArgs: [{ name: "no-such-flag", value: "1" }] } });
-  await told("flag", "ControlPlaneComponentsHealthy", /kube-apiserver: ended by itself.*unknown flag: --no-such-flag/s);
+  await told(
+    "flag",
+    "ControlPlaneComponentsHealthy",
+    /kube-apiserver: exited by itself.*unknown flag: --no-such-flag/s,
+  );
   await remove("flag");
 });
 

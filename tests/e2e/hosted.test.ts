@@ -132,7 +132,7 @@ test.each(COMPONENTS)("kill -9 of %s: back within seconds, pods untouched", asyn
     await eventually("an answer", async () => (await world.kubectl("get", "--raw", "/readyz")) === "ok");
   });
   for (const other of COMPONENTS.filter((name) => name !== component))
-    expect(world.pids()[other], `${other} goes on`).toBe(before[other]);
+    expect(world.pids()[other], `${other} keeps running`).toBe(before[other]);
   expect(await world.pods()).toBe(pods);
 });
 
@@ -264,7 +264,7 @@ test("the CA is rotated in three steps with nodes that follow in place; pods ans
   for (const node of nodes) expect(await node.must(["sh", "-c", script])).toContain("has a certificate of the new one");
   await reader.type("Rotate", "rollout restart");
   for (const what of ["daemonset/kube-proxy", "deployment/coredns"])
-    await timed(`${what} anew`, () => world.kubectl("-n", "kube-system", "rollout", "status", what, "--timeout=120s"));
+    await timed(`${what} again`, () => world.kubectl("-n", "kube-system", "rollout", "status", what, "--timeout=120s"));
   await reader.type("Rotate", '"Issue"');
   await done("Issue", "False NewInUse");
   await reader.type("Rotate", "capstan kubeconfig");
@@ -303,7 +303,7 @@ test("a snapshot, the data lost, restored: everything is back and nodes need not
   await eventually("no process", async () => Object.keys(world.pids()).length === 0);
   rmSync(join(world.folder, "etcd/data"), { recursive: true });
   await capstan.kubectl("scale", "hcp/demo", "--replicas=1");
-  await eventually("the loss told", async () => (await world.condition("Available")).startsWith("False DataLost"));
+  await eventually("the loss reported", async () => (await world.condition("Available")).startsWith("False DataLost"));
   await reader.type("Restore", "kubectl patch", { own: { "20261116T030000Z": backup } });
   await timed("restored", () => world.available());
   await eventually("an answer", async () => (await world.kubectl("get", "--raw", "/readyz")) === "ok");

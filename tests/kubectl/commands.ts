@@ -134,7 +134,7 @@ export const COMMANDS: readonly KubectlStep[] = [
   { run: "describe secret sec -n $ns" },
   { run: "create serviceaccount robot -n $ns" },
   { run: "create token robot -n $ns --duration=10m", compare: "code" },
-  { run: "create token nobody -n $ns" },
+  { run: "create token missing -n $ns" },
   { run: "create role reader -n $ns --verb=get,list --resource=configmaps" },
   { run: "create rolebinding reads -n $ns --role=reader --serviceaccount=$ns:robot" },
   { run: "create clusterrole kubectl-suite --verb=get --resource=gears.kubectl.example" },

@@ -66,7 +66,7 @@ test("without it nothing of the product knows it; loaded from outside, create an
   const providers = await loaded();
   expect(names(providers)).toEqual(["memory", "metal3", "kubernetes", "byoh"]);
   expect(providerInfos(providers).find(({ name }) => name === "byoh")?.badge).toEqual({
-    label: "Own hosts",
+    label: "Your own hosts",
     color: "#0c8599",
   });
 });

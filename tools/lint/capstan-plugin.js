@@ -1,7 +1,7 @@
 /** Lint rules of our own that oxlint has no built-in for. */
 import { bare, EXPORTS, MEMBERS, names, TIMED_MODULES, TIMER_OPTIONS } from "./ambient-names.js";
 import { SOCKET_TIMERS } from "./socket-timers.js";
-import { WORDING, WORDING_ALLOWED } from "./wording.js";
+import { WORDING } from "./wording.js";
 
 /** The name of a property, written `.name` or `["name"]`; undefined when it is computed. */
 function propertyName({ computed, property, key }) {
@@ -168,13 +168,10 @@ const WORDING_PATTERN = new RegExp(`\\b(${[...WORDING.keys()].join("|").replaceA
 /** Texts are written in the words of the Kubernetes docs. Comments are not checked. */
 const wording = {
   create(context) {
-    const file = String(context.filename).replaceAll("\\", "/");
-    const allowed = [...WORDING_ALLOWED].flatMap(([folder, words]) => (file.includes(`/${folder}/`) ? words : []));
     const check = (node, text) => {
       const found = [...text.matchAll(WORDING_PATTERN)].map(([match]) => match.toLowerCase().replaceAll(/\s+/g, " "));
       for (const word of new Set(found))
-        if (!allowed.includes(word))
-          context.report({ node, message: `"${word}" reads as translated: write ${WORDING.get(word)}.` });
+        context.report({ node, message: `"${word}" reads as translated: write ${WORDING.get(word)}.` });
     };
     return {
       Literal(node) {

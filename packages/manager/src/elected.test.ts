@@ -157,9 +157,9 @@ test("a leader that loses the API ends as lost before the other begins", async (
 });
 
 test("a leader that lost the lease and cannot stop is left behind, and writes nothing any more", async () => {
-  let letGo = (): void => undefined;
+  let release = (): void => undefined;
   const closing = new Promise<void>((resolve) => {
-    letGo = resolve;
+    release = resolve;
   });
   const a = await manager("a", closing);
   await until("a to lead", () => a.state.leads);
@@ -175,7 +175,7 @@ test("a leader that lost the lease and cannot stop is left behind, and writes no
   await makeCluster("second");
   for (let i = 0; i < 50; i++) await clock.advance(100);
   expect(await isWorkedOn("second")).toBe(false);
-  letGo();
+  release();
   await until("its work to end", () => !a.state.leads);
   await clock.advance(1000);
 });

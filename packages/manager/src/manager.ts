@@ -11,7 +11,7 @@ import {
   type WorkloadClusters,
   WorkloadConnections,
 } from "@capstan/capi";
-import type { AlsoOnNodes } from "@capstan/core";
+import type { NodeLabelSync } from "@capstan/core";
 import { binariesIn, kubernetesDir } from "@capstan/kubernetes-install";
 import {
   Cache,
@@ -53,7 +53,7 @@ export interface ManagerOptions {
   /** Whether BareMetalHosts are driven from here; default `auto`: unless upstream's baremetal-operator runs in the cluster. */
   bareMetalHosts?: "auto" | "off";
   /** Further labels and annotations of Machines that their Nodes get. */
-  alsoOnNodes?: AlsoOnNodes;
+  nodeLabelSync?: NodeLabelSync;
   /** How our kinds are converted and admitted; by default not at all, so that only stored versions are served. */
   kinds?: KindServing;
   /** Instead of `kinds`: the server that already serves them and continues when the controllers stop. */
@@ -130,7 +130,7 @@ export async function startManager(options: ManagerOptions): Promise<Manager> {
     trustTenants: options.trustTenants,
     controlPlaneLimits: options.controlPlaneLimits,
     bareMetalHosts: options.bareMetalHosts,
-    alsoOnNodes: options.alsoOnNodes,
+    nodeLabelSync: options.nodeLabelSync,
   };
   // One after the other: their order decides the order of controllers, and none takes long.
   for (const provider of providers) loaded.push(await provider.load(given));

@@ -13,7 +13,7 @@ import { kindRules } from "./kind-rules.ts";
 import { KINDS } from "./kinds.ts";
 import { type Manager, startManager } from "./manager.ts";
 
-/** Own hosts, the hosted control plane and the core in one manager, with agents in memory. */
+/** Bring-your-own hosts, the hosted control plane and the core in one manager, with agents in memory. */
 let clock: VirtualClock;
 let server: ApiServer;
 let manager: Manager;

@@ -29,7 +29,7 @@ export interface StandaloneOptions {
   trustTenants?: ManagerOptions["trustTenants"];
   controlPlaneLimits?: ManagerOptions["controlPlaneLimits"];
   /** Further labels and annotations of Machines that their Nodes get. */
-  alsoOnNodes?: ManagerOptions["alsoOnNodes"];
+  nodeLabelSync?: ManagerOptions["nodeLabelSync"];
   /** Addresses that objects may have dialled although they are special. */
   allowAddresses?: ManagerOptions["allowAddresses"];
   /** Secrets are encrypted at rest with the keys of this file. */
@@ -151,7 +151,7 @@ async function start(options: StandaloneOptions, started: (() => Promise<void>)[
     bareMetalHosts: options.bareMetalHosts,
     trustTenants: options.trustTenants,
     controlPlaneLimits: options.controlPlaneLimits,
-    alsoOnNodes: options.alsoOnNodes,
+    nodeLabelSync: options.nodeLabelSync,
     allowAddresses: options.allowAddresses,
     clock,
     random,

@@ -45,10 +45,10 @@ const OURS: Record<string, Partial<Answer>> = {
   },
   "Topology moves to a class that is not there": { fields: ["spec.topology.classRef"] },
   "Topology moves from a class that is not there": { fields: ["spec.topology.classRef"] },
-  "Health checks of a control plane that nobody describes": {
+  "Health checks of a control plane without a description": {
     fields: ["spec.topology.controlPlane.healthCheck.enabled"],
   },
-  "Health checks of workers that nobody describes": {
+  "Health checks of workers without a description": {
     fields: ["spec.topology.workers.machineDeployments[a].healthCheck.enabled"],
   },
   "ClusterClass of a kind that is no template": { fields: ["spec.infrastructure.templateRef.kind"] },

@@ -267,10 +267,10 @@ export const KUBEADM_CASES = {
   "CoreDNS falls by annotation": migrated("v1.12.0", "v1.11.1", {
     annotations: { "controlplane.cluster.x-k8s.io/skip-coredns": "" },
   }),
-  "CoreDNS rises to a version nobody knows": migrated("v1.12.0", "v1.99.0"),
+  "CoreDNS rises to an unknown version": migrated("v1.12.0", "v1.99.0"),
   "CoreDNS rises to a version between": migrated("v1.11.1", "v1.11.2"),
-  "CoreDNS rises from a version nobody knows": migrated("v1.0.1", "v1.12.0"),
-  "CoreDNS stays at a version nobody knows": migrated("v1.99.0", "v1.99.0-build.2"),
+  "CoreDNS rises from an unknown version": migrated("v1.0.1", "v1.12.0"),
+  "CoreDNS stays at an unknown version": migrated("v1.99.0", "v1.99.0-build.2"),
   "CoreDNS rises from the first version": migrated("v1.1.3", "v1.14.7"),
   "CoreDNS rises by a short version": migrated("1.11", "v1.12.0"),
   "CoreDNS rises from its default": {

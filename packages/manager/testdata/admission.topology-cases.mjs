@@ -126,9 +126,9 @@ export const TOPOLOGY_CASES = {
   "Variables of a wrong type": variableCase(valued(region, set("size", "large"))),
   "Variables that are too small": variableCase(valued(region, set("size", 0))),
   "Variables that are not among the values": variableCase(valued(set("region", "north"))),
-  "Variables that nobody knows": variableCase(valued(region, set("other", 1))),
+  "Unknown variables": variableCase(valued(region, set("other", 1))),
   "Variables that lack a field": variableCase(valued(region, set("net", { mtu: 9000 }))),
-  "Variables with a field nobody knows": variableCase(valued(region, set("net", { name: "n", speed: 1 }))),
+  "Variables with an unknown field": variableCase(valued(region, set("net", { name: "n", speed: 1 }))),
   "Variables that break a rule of change": variableCase(valued(region, set("growing", 5)), {
     change: { spec: { topology: { variables: [region, set("size", 3), set("growing", 4)] } } },
   }),
@@ -138,16 +138,19 @@ export const TOPOLOGY_CASES = {
   "Variables of workers that are right": variableCase(overriding(set("size", 2), set("net", { name: "n" })), {
     shows: ["spec.topology.workers.machineDeployments"],
   }),
-  "Variables of workers that nobody knows": variableCase(overriding(set("other", 1))),
+  "Unknown variables of workers": variableCase(overriding(set("other", 1))),
   "Variables of workers of a wrong type": variableCase(overriding(set("size", "large"))),
 
-  "Autoscaler beside replicas": withClass(undefined, topology(ofWorkers(group({ replicas: 2, ...autoscaled })))),
-  "Autoscaler of the class beside replicas": withClass(
+  "Autoscaler in addition to replicas": withClass(
+    undefined,
+    topology(ofWorkers(group({ replicas: 2, ...autoscaled }))),
+  ),
+  "Autoscaler of the class in addition to replicas": withClass(
     workers(workerClass("w", autoscaled)),
     topology(ofWorkers(group({ replicas: 2 }))),
   ),
   "Autoscaler without replicas": withClass(undefined, topology(ofWorkers(group(autoscaled)))),
-  "ClusterClass gets an autoscaler beside replicas": {
+  "ClusterClass gets an autoscaler in addition to replicas": {
     given: [...aClass(), topology(ofWorkers(group({ replicas: 2 })))],
     create: clusterClass(workers(workerClass("w")), { name: "k" }),
     change: { spec: workers(workerClass("w", autoscaled)) },
@@ -157,11 +160,11 @@ export const TOPOLOGY_CASES = {
     undefined,
     topology({ controlPlane: { healthCheck: checked } }),
   ),
-  "Health checks of a control plane that nobody describes": withClass(
+  "Health checks of a control plane without a description": withClass(
     undefined,
     topology({ controlPlane: { healthCheck: { enabled: true } } }),
   ),
-  "Health checks of workers that nobody describes": withClass(
+  "Health checks of workers without a description": withClass(
     undefined,
     topology(ofWorkers(group({ healthCheck: { enabled: true } }))),
   ),
@@ -212,7 +215,7 @@ export const TOPOLOGY_CASES = {
   "Version rises when all have reached the one before": upgrade(reached),
   "Version falls": upgrade(reached, "v1.32.0"),
   "Version skips a minor": upgrade(reached, "v1.35.0"),
-  "Version rises before the control plane was told": upgrade([controlPlane("v1.32.0", "v1.32.0")]),
+  "Version rises before the control plane has the last one": upgrade([controlPlane("v1.32.0", "v1.32.0")]),
   "Version rises while the control plane is made": upgrade([controlPlane(OLD)]),
   "Version rises while the control plane upgrades": upgrade([controlPlane(OLD, "v1.32.0")]),
   "Version rises while workers wait": upgrade([controlPlane(OLD, OLD), deploymentOf("v1.32.0")]),

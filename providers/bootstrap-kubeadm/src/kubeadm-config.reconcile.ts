@@ -62,10 +62,10 @@ export async function reconcileKubeadmConfig(
     } as KubeadmConfig,
     context.cache.get(KubeadmConfig, request),
   );
-  return comeBack(progress);
+  return requeue(progress);
 }
 
-function comeBack(progress: Progress | undefined): Result {
+function requeue(progress: Progress | undefined): Result {
   if (progress?.step === "failed" && progress.retryAfterMs !== undefined) return requeueAfter(progress.retryAfterMs);
   if (progress?.step === "created" && progress.checkAfterMs !== undefined) return requeueAfter(progress.checkAfterMs);
   return done();

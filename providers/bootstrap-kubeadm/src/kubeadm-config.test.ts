@@ -109,7 +109,7 @@ describe("worker join", () => {
     expect(on.failures).toEqual([]);
   });
 
-  test("waits for infrastructure, control plane, CA and connection, each named, and goes on at once", async () => {
+  test("waits for infrastructure, control plane, CA and connection, names each, and continues at once", async () => {
     const on = await plane();
     await createCluster(on, {});
     await createMachine(on, { name: "w" });
@@ -143,7 +143,7 @@ describe("worker join", () => {
     expect(on.writes).toBe(writes);
   });
 
-  test("does nothing while paused but say so, and goes on afterwards", async () => {
+  test("only says that it is paused, and continues afterwards", async () => {
     const { on, workload } = await running();
     await on.user.patch({ kind: Cluster, namespace, name: CLUSTER }, { spec: { paused: true } });
     await createMachine(on, { name: "w" });
@@ -266,7 +266,7 @@ describe("what users get wrong becomes a condition", () => {
       message: "spec.files[0]: {{ .nope }} is not known",
     },
     {
-      what: "Ignition with a section nobody knows",
+      what: "Ignition with an unknown section",
       spec: { format: "ignition", ignition: { containerLinuxConfig: { additionalConfig: "etcd: {}" } } },
       message: "additionalConfig: the section etcd is not supported",
     },
@@ -377,7 +377,7 @@ describe("init", () => {
     expect(on.failures).toEqual([]);
   });
 
-  test("certificates that nobody made are made, and those that exist are used", async () => {
+  test("creates missing certificates and uses existing ones", async () => {
     const on = await plane();
     await createCluster(on, { infrastructureProvisioned: true });
     await on.user.create(secretWith(`${CLUSTER}-ca`, { "tls.crt": caPem, "tls.key": caKeyPem }));

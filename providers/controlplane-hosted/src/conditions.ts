@@ -115,7 +115,7 @@ function told(components: PlacementState["components"], spec: HostedControlPlane
       const [, field] = Object.entries(FIELDS).find(([program]) => name.startsWith(program)) ?? [];
       const settings = Object.keys((field === undefined ? undefined : spec[field]) ?? {});
       const set = settings.filter((setting) => SETTINGS.includes(setting)).map((setting) => `spec.${field}.${setting}`);
-      const cure = set.length > 0 && message.startsWith("ended by itself") ? `; correct ${set.join(" or ")}` : "";
+      const cure = set.length > 0 && message.startsWith("exited by itself") ? `; correct ${set.join(" or ")}` : "";
       return `* ${name}: ${message}${cure}`;
     })
     .join("\n");

@@ -137,10 +137,10 @@ test.each([
 });
 
 test("reports the last error line of a component that exits immediately", async () => {
-  const message = "ended by itself, starting again in 0.4 s; its last error: Error: unknown flag: --nonsense";
+  const message = "exited by itself, starting again in 0.4 s; its last error: Error: unknown flag: --nonsense";
   placement.state = { components: [{ name: "kube-apiserver", ready: false, message, restarts: 2 }], apiReady: false };
   await create({ apiServer: { extraArgs: [{ name: "nonsense", value: "1" }] } });
-  await eventually(async () => expect(await condition("Available")).toContain("* kube-apiserver: ended by itself"));
+  await eventually(async () => expect(await condition("Available")).toContain("* kube-apiserver: exited by itself"));
   expect(await condition("Available")).toMatch(/unknown flag: --nonsense; correct spec\.apiServer\.extraArgs$/);
   await eventually(async () =>
     expect(await condition("ControlPlaneComponentsHealthy")).toContain("Error: unknown flag: --nonsense"),

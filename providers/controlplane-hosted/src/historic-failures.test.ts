@@ -54,10 +54,10 @@ test("historic failure 2, the scheduler: it runs, and the control plane is not h
   hosted.placement.report({
     ...state,
     components: state.components.map((component) =>
-      component.name === "kube-scheduler" ? { ...component, ready: false, message: "ended by itself" } : component,
+      component.name === "kube-scheduler" ? { ...component, ready: false, message: "exited by itself" } : component,
     ),
   });
-  await hosted.told("ControlPlaneComponentsHealthy", /^False NotHealthy: \* kube-scheduler: ended by itself/);
+  await hosted.told("ControlPlaneComponentsHealthy", /^False NotHealthy: \* kube-scheduler: exited by itself/);
 });
 
 test("historic failure 3, nodeRef: does not wait for a Machine or Node, and the contract status says so", async () => {

@@ -11,7 +11,7 @@ const COMPONENTS: ReasonCatalogue = {
     cure: "Read on the machine what kubeadm and the kubelet printed.",
   },
   Failed: {
-    meaning: "The static pod has ended, or keeps ending.",
+    meaning: "The static pod has exited, or keeps exiting.",
     cure: "Read its log on the machine: crictl logs.",
   },
   HealthUnknown: { meaning: "No Machine reports the health of its components yet." },
@@ -71,7 +71,9 @@ const CHANGES: ReasonCatalogue = {
     cure: "Repair the unhealthy members first.",
   },
   Recovering: { meaning: "A ControlPlaneRecovery replaces the Machines." },
-  RemediationDeferred: { meaning: "The Machine is replaced once what the message names has ended." },
+  RemediationDeferred: {
+    meaning: "The controller replaces the Machine after the operation that the message names has completed.",
+  },
   SettingsNotSupported: {
     meaning: "The version refuses settings of spec.kubeadmConfigSpec; no Machine is created or replaced.",
     cure: "Correct what the message names, or set the annotation capstan.dev/drop-removed-flags.",

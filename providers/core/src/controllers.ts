@@ -4,7 +4,7 @@ import type { Cache, Controller } from "@capstan/runtime";
 import { clusterController } from "./cluster/cluster.controller.ts";
 import { addClusterIndexes } from "./cluster/indexes.ts";
 import { machineController } from "./machine/machine.controller.ts";
-import { type AlsoOnNodes, nodeKeys } from "./machine/node-keys.ts";
+import { type NodeLabelSync, nodeKeys } from "./machine/node-keys.ts";
 import { machineDeploymentController } from "./machine-deployment/machine-deployment.controller.ts";
 import { machineSetController } from "./machine-set/machine-set.controller.ts";
 import { addMachineIndexes } from "./shared/indexes.ts";
@@ -15,14 +15,14 @@ export interface CoreDeps {
   workload: WorkloadClusters;
   clock: Clock;
   /** Additional labels and annotations of Machines to copy to their Nodes. */
-  alsoOnNodes?: AlsoOnNodes;
+  nodeLabelSync?: NodeLabelSync;
 }
 
 /** Returns the controllers of Cluster, Machine, MachineSet and MachineDeployment. */
-export function coreControllers({ cache, workload, clock, alsoOnNodes }: CoreDeps): Controller[] {
+export function coreControllers({ cache, workload, clock, nodeLabelSync }: CoreDeps): Controller[] {
   return [
     clusterController(workload),
-    machineController(workload, cache, clock, nodeKeys(alsoOnNodes)),
+    machineController(workload, cache, clock, nodeKeys(nodeLabelSync)),
     machineSetController(),
     machineDeploymentController(),
   ];

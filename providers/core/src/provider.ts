@@ -9,12 +9,12 @@ import {
   type ProviderDeps,
   WorkerPool,
 } from "@capstan/capi";
-import type { AlsoOnNodes } from "./machine/node-keys.ts";
+import type { NodeLabelSync } from "./machine/node-keys.ts";
 
 /** Dependencies and settings of the core provider. */
 export interface CoreProviderDeps extends ProviderDeps {
   /** Additional labels and annotations of Machines to copy to their Nodes. */
-  readonly alsoOnNodes?: AlsoOnNodes | undefined;
+  readonly nodeLabelSync?: NodeLabelSync | undefined;
 }
 
 /** Kinds of upstream that other providers serve. */

@@ -5,7 +5,7 @@ import { addSupportingIndexes, supportingControllers } from "./supporting-contro
 import { addWorkerPoolIndexes, workerPoolController } from "./worker-pool/worker-pool.controller.ts";
 
 /** Creates the provider's running part. */
-export function loadCore({ cache, workload, clock, alsoOnNodes, capacitySources }: CoreProviderDeps): LoadedProvider {
+export function loadCore({ cache, workload, clock, nodeLabelSync, capacitySources }: CoreProviderDeps): LoadedProvider {
   return {
     addIndexes: (target) => {
       addCoreIndexes(target);
@@ -13,7 +13,7 @@ export function loadCore({ cache, workload, clock, alsoOnNodes, capacitySources 
       addWorkerPoolIndexes(target);
     },
     controllers: () => [
-      ...coreControllers({ cache, workload, clock, alsoOnNodes: alsoOnNodes ?? {} }),
+      ...coreControllers({ cache, workload, clock, nodeLabelSync: nodeLabelSync ?? {} }),
       ...supportingControllers({ workload, clock }),
       workerPoolController(capacitySources()),
     ],

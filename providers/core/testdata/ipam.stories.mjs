@@ -211,7 +211,7 @@ const OWN = {
       ...claims(["c"]),
     ],
   },
-  "nobody waits for the grace period of a pool that goes": {
+  "a pool that is deleted skips the grace period": {
     steps: [
       create(pool({ ...FEW, addressReuseGracePeriodSeconds: 3600 }, { annotations: { [SKIP]: "" } })),
       ...claims(["a"]),

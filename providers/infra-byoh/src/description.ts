@@ -5,8 +5,8 @@ import { DEAD_AGENT, SIMULATED_AGENT_ANNOTATION } from "./simulation/annotations
 /** What people see of bring-your-own hosts. */
 export const byohDescription: ProviderDescription = {
   name: "byoh",
-  title: "Own hosts",
-  badge: { label: "Own hosts", color: "#0c8599" },
+  title: "Your own hosts",
+  badge: { label: "Your own hosts", color: "#0c8599" },
   workers: {
     summary: "your own hosts, enrolled with: capstan host add NAME",
     clusterKind: "ByoCluster",

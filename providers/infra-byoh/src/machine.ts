@@ -185,9 +185,9 @@ export async function removeMachine(scope: MachineRemoval<ByoMachine, Hosts>): P
   const asked = { machineUID: uid, requestedAt: formatTime(clock.now()) };
   if (host.spec?.release === undefined) await backend.release(host, asked, signal);
   else if (host.status?.release?.machineUID === uid && host.status.release.phase === "Released")
-    return (await backend.letGo(host, true, signal)) ? gone() : wait("Releasing", "", CONTENDED_MS);
+    return (await backend.releaseClaim(host, true, signal)) ? gone() : wait("Releasing", "", CONTENDED_MS);
   else if (backend.isSurelySilent(host, clock.now()))
-    return (await backend.letGo(host, false, signal)) ? gone() : wait("Releasing", "", CONTENDED_MS);
+    return (await backend.releaseClaim(host, false, signal)) ? gone() : wait("Releasing", "", CONTENDED_MS);
   const { phase, message = "" } = host.status?.release ?? {};
   return phase === "Failed"
     ? trouble(

@@ -12,7 +12,7 @@ const machine = (spec: MemoryMachine["spec"], annotations: Record<string, string
   spec,
 });
 
-test.each(FAULTS)("%s is asked for in the spec or by annotation, and taken back by none", (fault) => {
+test.each(FAULTS)("%s is requested in the spec or by annotation, and removed by none", (fault) => {
   expect(behaviourOf(machine({ fault }), 0).fault).toBe(fault);
   expect(behaviourOf(machine({}, { [FAULT_ANNOTATION]: fault }), 0).fault).toBe(fault);
   expect(behaviourOf(machine({ fault }, { [FAULT_ANNOTATION]: "none" }), 0).fault).toBeUndefined();

@@ -191,7 +191,7 @@ describe("a memory machine", () => {
     expect(await Promise.all(left.map(async (name) => (await ready(name))?.reason))).toEqual(["Ready", "Ready"]);
   });
 
-  test("for which there is said to be no room waits until that is taken back", async () => {
+  test("waits while the fault says that there is no capacity", async () => {
     await createMachine("m1", { fault: "NoCapacity" });
     await pass(5);
     expect(await ready("m1")).toMatchObject({ status: "False", reason: "InsufficientCapacity" });

@@ -140,7 +140,7 @@ export const access: Script = {
       only: ["kind", "spec.expirationSeconds", "spec.audiences"],
     },
     { do: "POST /api/v1/namespaces/<ns>/serviceaccounts/default/token", body: { spec: { expirationSeconds: 5 } } },
-    { do: "POST /api/v1/namespaces/<ns>/serviceaccounts/nobody/token", body: { spec: {} } },
+    { do: "POST /api/v1/namespaces/<ns>/serviceaccounts/missing/token", body: { spec: {} } },
     {
       do: "POST /api/v1/namespaces/<ns>/serviceaccounts/default/token",
       body: { kind: "DeleteOptions", apiVersion: "v1" },

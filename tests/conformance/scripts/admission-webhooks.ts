@@ -5,7 +5,7 @@ const API = "/apis/admissionregistration.k8s.io/v1";
 const CM = "/api/v1/namespaces/<ns>/configmaps";
 const GADGETS = "/apis/admission.example/v1/namespaces/<ns>/gadgets";
 
-const NOBODY = "authorizer.serviceAccount('default', 'nobody')";
+const NOBODY = "authorizer.serviceAccount('default', 'stranger')";
 
 /** Match conditions each of which costs more than an expression may. */
 function dear(count: number): object[] {

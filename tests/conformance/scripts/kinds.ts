@@ -212,7 +212,7 @@ export const kinds: Script = {
     post(WEBHOOKS, matching({ name: "not a name", expression: "true" }, { expression: "'text'" })),
     post(WEBHOOKS, matching({ name: "x", expression: "request.nope == 'a'" })),
     post(WEBHOOKS, matching({ name: "x", expression: "request.kind.nope == 'a' && request.userInfo.username == 1" })),
-    post(WEBHOOKS, matching({ name: "x", expression: "nobody.a == 1" })),
+    post(WEBHOOKS, matching({ name: "x", expression: "unknown.a == 1" })),
     post(WEBHOOKS, matching({ name: "x", expression: "authorizer.path('/x').check('get')" })),
     post(WEBHOOKS, matching({ name: "x", expression: "authorizer.group('a').check('get').allowed()" })),
     post(WEBHOOKS, matching({ name: "x", expression: "authorizer.requestResource.allowed()" })),

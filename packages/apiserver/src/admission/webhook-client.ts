@@ -186,6 +186,7 @@ function goText(error: unknown): string {
 /** Go's client messages for statuses that need no body. */
 const STATUS_TEXTS: Readonly<Record<number, string>> = {
   400: "the server rejected our request for an unknown reason",
+  // oxlint-disable-next-line capstan/wording -- client-go's message
   401: "the server has asked for the client to provide credentials",
   404: "the server could not find the requested resource",
   405: "the server does not allow this method on the requested resource",

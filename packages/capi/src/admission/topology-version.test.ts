@@ -64,7 +64,7 @@ const CASES: [what: string, lookup: AdmissionLookup, said: string | undefined][]
     "there are still MachineDeployments completing a previous upgrade: [w]",
   ],
   [
-    "a machine of nobody's",
+    "a machine without an owner",
     there(controlPlane("v1.33.0", "v1.33.0"), deployment("v1.33.0"), machine("v1.32.4", "other")),
     undefined,
   ],

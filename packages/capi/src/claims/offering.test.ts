@@ -179,7 +179,7 @@ describe("calls", () => {
     expect(calls()).toEqual(["m2"]);
   });
 
-  test("nobody for a claim of another kind", async () => {
+  test("no machine for a claim of another kind", async () => {
     await addHost();
     const machineRef = { apiVersion: "lab.example/v1", kind: "Other", namespace: "default", name: "m1", uid: "1" };
     await lab.patchHost("h1", { spec: { machineRef } });
@@ -204,14 +204,14 @@ describe("calls", () => {
     expect(calls()).toEqual(["m1"]);
   });
 
-  test("nobody for a new host that cannot be claimed", async () => {
+  test("no machine for a new host that cannot be claimed", async () => {
     lab.claims.waits(machine("m1"), any);
     await lab.addHost("h1", "red", true);
     await lab.pass(100);
     expect(calls()).toEqual([]);
   });
 
-  test("nobody when it has ended", async () => {
+  test("no machine when it has ended", async () => {
     lab.claims.waits(machine("m1"), any);
     stop();
     await addHost();

@@ -118,7 +118,7 @@ describe("the allocator", () => {
     expect(allocator.takeAny("late", random)).toBeUndefined();
   });
 
-  test("gives a certain address only while nobody else holds it", () => {
+  test("gives a certain address only while no other claim holds it", () => {
     const allocator = new Allocator([{ first: 1n, last: 9n }]);
     allocator.hold(4n, "kept for a");
     expect(allocator.takeAt(4n, "b")).toBe(false);

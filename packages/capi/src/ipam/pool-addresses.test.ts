@@ -11,7 +11,7 @@ describe("a pool", () => {
   const cases: [string, Parameters<typeof poolAddresses>[0], string[] | RegExp][] = [
     ["of a CIDR lacks network and broadcast", { addresses: ["10.0.0.0/29"], prefix: 29 }, ["10.0.0.1-10.0.0.6"]],
     [
-      "gives those too if told",
+      "gives those too if requested",
       { addresses: ["10.0.0.0/29"], prefix: 29, allocateReservedIPAddresses: true },
       ["10.0.0.0-10.0.0.7"],
     ],

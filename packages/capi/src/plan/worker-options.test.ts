@@ -5,7 +5,7 @@ import { planWarnings } from "./worker-options.ts";
 
 const warnings = (groups: Parameters<typeof planWarnings>[0]): string[] => planWarnings(groups, PROVIDERS);
 
-it("warns of images for disks, which nobody writes, and of nothing else", () => {
+it("warns of disk images, which are not written, and of nothing else", () => {
   const metal = { name: "rack", provider: "metal3" } as const;
   expect(warnings([{ ...metal, settings: { image: "http://i/n.iso", format: "live-iso" } }])).toEqual([]);
   expect(warnings([{ name: "own", provider: "byoh", settings: { format: "raw" } }])).toEqual([]);

@@ -56,7 +56,7 @@ function start(more: { machines?: () => object[] } = {}) {
   let asked = 0;
   const refuse = (): Error => {
     asked++;
-    return new Error("nobody answers");
+    return new Error("no answer");
   };
   const transport = {
     request: () => (endpoint.answers ? Promise.resolve(NO_NODES) : Promise.reject(refuse())),
@@ -166,7 +166,7 @@ async function machineApi(endpoint: string) {
   };
 }
 
-test("a cluster whose endpoint is down is reached at its Machines by who asks for that, and by nobody else", async () => {
+test("a cluster whose endpoint is down is reached at its Machines by callers that request it, and by no others", async () => {
   const api = await machineApi("api.example");
   const joined = {
     metadata: { namespace: "default", name: "m", labels: { "cluster.x-k8s.io/control-plane": "" } },
@@ -195,7 +195,7 @@ test("a cluster whose endpoint is down is reached at its Machines by who asks fo
   expect(connections.atMachines(cluster)).toMatchObject({ state: "connecting" });
   await clock.advance(60_000);
   members.pop();
-  expect(connections.atMachines(cluster)).toMatchObject({ state: "down", error: "nobody answers" });
+  expect(connections.atMachines(cluster)).toMatchObject({ state: "down", error: "no answer" });
   members.push(joined);
   const clientAtMachines = (): unknown => (connections.atMachines(cluster) as { client?: unknown }).client;
   const reached = new Promise<void>((resolve) => {
@@ -205,11 +205,11 @@ test("a cluster whose endpoint is down is reached at its Machines by who asks fo
   });
   expect(connections.atMachines(cluster)).toMatchObject({
     state: "down",
-    error: expect.stringMatching(/^nobody answers; at its Machines: /) as unknown,
+    error: expect.stringMatching(/^no answer; at its Machines: /) as unknown,
   });
   await reached;
   const first = clientAtMachines();
-  expect(connections.get(cluster)).toMatchObject({ state: "down", error: "nobody answers" });
+  expect(connections.get(cluster)).toMatchObject({ state: "down", error: "no answer" });
   // The endpoint is used again as soon as it answers.
   endpoint.answers = true;
   await clock.advance(120_000);

@@ -84,7 +84,7 @@ export async function runManager(input: CommandInput): Promise<number> {
       kubernetesDirs: kubernetesCacheDirs(io.env),
       bareMetalHosts: metalHostsOf(input),
       ...processOptionsOf(input),
-      alsoOnNodes: nodeLabelSync(input),
+      nodeLabelSync: nodeLabelSync(input),
       allowAddresses: allowAddresses(input),
       ...(typeof nodeAddress === "string" ? { nodeAddress } : {}),
       ...(times === undefined ? {} : { election: { ...times, namespace, identity, transport: electing } }),

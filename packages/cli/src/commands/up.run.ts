@@ -62,7 +62,7 @@ export async function runUp(input: CommandInput): Promise<number> {
     providers,
     providerFiles: providerFilesOf(input),
     ...processOptionsOf(input),
-    alsoOnNodes: nodeLabelSync(input),
+    nodeLabelSync: nodeLabelSync(input),
     allowAddresses: allowAddresses(input),
     version: VERSION,
     clock: systemClock,

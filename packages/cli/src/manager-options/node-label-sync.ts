@@ -2,7 +2,7 @@ import { compileRe2 } from "@capstan/apimachinery";
 import type { ManagerOptions } from "@capstan/manager";
 import { type CommandInput, usageError } from "../command.ts";
 
-type NodeLabelSync = NonNullable<ManagerOptions["alsoOnNodes"]>;
+type NodeLabelSync = NonNullable<ManagerOptions["nodeLabelSync"]>;
 
 /** Parses the patterns of Machine labels and annotations to sync to Nodes, given with the same flags as in upstream's manager. */
 export function nodeLabelSync(input: Pick<CommandInput, "lists">): NodeLabelSync {

@@ -36,7 +36,7 @@ export function RetryButton({ item }: { item: ObjectItem }): ReactNode {
       </Allowed>
       {write !== undefined && (
         <ReviewDialog
-          title={`Retry ${item.name}: ends the cool-down of its members`}
+          title={`Retry ${item.name}and end the cool-down of its members`}
           write={write}
           action="Retry"
           onClose={() => setWrite(undefined)}

@@ -100,7 +100,7 @@ function HostTable({ rows }: { rows: readonly HostRow[] }): ReactNode {
               </td>
               <td>
                 {row.cluster === undefined ? (
-                  <span className="dim">{row.machine ?? "nobody"}</span>
+                  <span className="dim">{row.machine ?? "none"}</span>
                 ) : (
                   <>
                     <Link to="/clusters/$namespace/$name" params={{ namespace: row.namespace, name: row.cluster }}>

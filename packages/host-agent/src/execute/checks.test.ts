@@ -23,7 +23,7 @@ test("files of the agent's own node are not leftovers", () => {
 test.each<[string, Partial<HostProbe>, string, string | undefined]>([
   ["an ordinary host", {}, JOIN, undefined],
   ["swap on", { swap: ["/swap.img"] }, JOIN, "SwapOn"],
-  ["swap on that the kubelet was told to bear", { swap: ["/swap.img"] }, `${JOIN}# failSwapOn: false`, undefined],
+  ["swap that the kubelet is configured to tolerate", { swap: ["/swap.img"] }, `${JOIN}# failSwapOn: false`, undefined],
   ["swap on, allowed by flag", { swap: ["/swap.img"] }, `${JOIN}- name: fail-swap-on\n  value: "false"`, undefined],
   ["a nearly full disk", { freeMiB: 12 }, JOIN, "DiskFull"],
   ["no kubelet", { missingPrograms: ["kubelet"] }, JOIN, "ProgramsMissing"],

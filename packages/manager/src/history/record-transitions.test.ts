@@ -46,7 +46,7 @@ test("every turn of a condition becomes an event; a start, a repeated word and a
   const stop = recordTransitions(cache, { event });
   cache.start();
   await cache.waitForSync();
-  await say("False", "NotAvailable", "nobody serves");
+  await say("False", "NotAvailable", "no replica serves");
   expect(told).toEqual([]);
   await say("True", "Available");
   await say("True", "Available");

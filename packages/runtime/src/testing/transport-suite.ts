@@ -42,10 +42,10 @@ export const transportCases: readonly TransportCase[] = [
   {
     name: "a missing object is an answer with a Status, not an exception",
     async run(transport, namespace) {
-      const response = await transport.request({ method: "GET", path: path(namespace, "nobody") });
+      const response = await transport.request({ method: "GET", path: path(namespace, "missing") });
       assert.equal(response.status, 404);
       assert.equal(reasonOf(response), "NotFound");
-      assert.equal((response.body as { details?: { name?: string } }).details?.name, "nobody");
+      assert.equal((response.body as { details?: { name?: string } }).details?.name, "missing");
     },
   },
   {

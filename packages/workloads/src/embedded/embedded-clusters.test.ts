@@ -72,7 +72,7 @@ describe("embedded clusters in process", () => {
   };
   const dial = (clusters: EmbeddedClusters, config: ClientConfig) => {
     const transport = clusters.dial(config);
-    if (transport === undefined) throw new Error("nobody is meant");
+    if (transport === undefined) throw new Error("the call names no cluster");
     return list(transport);
   };
 
@@ -124,7 +124,7 @@ describe("embedded clusters in process", () => {
 });
 
 describe("embedded clusters over HTTPS", () => {
-  test("one listener serves each with certificates of its own authority and lets nobody into another", async () => {
+  test("one listener serves each with certificates of its own authority and lets no client into another", async () => {
     const listen = { host: "127.0.0.1", port: () => Promise.resolve(0) };
     const clusters = new EmbeddedClusters({
       gate: openDialGate(),

@@ -70,7 +70,7 @@ test("one connection per kubeconfig; another text under the same name replaces i
   expect(transports).toHaveLength(2);
 });
 
-test("a connection that nobody needs any more ends", async () => {
+test("closes a connection that is no longer needed", async () => {
   const first = await hosts.named("default/c1", "default/host", kubeconfig("a"));
   expect(await hosts.named("default/c2", "default/host", kubeconfig("a"))).toBe(first);
   hosts.release("default/c1");
@@ -80,7 +80,7 @@ test("a connection that nobody needs any more ends", async () => {
   expect(await hosts.named("default/c3", "default/host", kubeconfig("a"))).not.toBe(first);
 });
 
-test("whose object changed is told; objects of others are neither seen nor touched", async () => {
+test("reports the owner of a changed object; objects of other owners are neither seen nor touched", async () => {
   const told: string[] = [];
   hosts.subscribe((owner) => told.push(owner));
   const host = await hosts.named("default/c1", "default/host", kubeconfig("a"));
@@ -99,7 +99,7 @@ test("whose object changed is told; objects of others are neither seen nor touch
   expect(await user.get(HostSecret, { namespace: "default", name: "theirs" })).toBeDefined();
 });
 
-test("an object of another namespace belongs to nobody, whatever its annotation says", async () => {
+test("an object of another namespace has no owner, whatever its annotation says", async () => {
   const host = await hosts.named("default/c1", "default/host", kubeconfig("a"));
   const ready = host.ready();
   await turn();

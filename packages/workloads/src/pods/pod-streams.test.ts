@@ -126,7 +126,7 @@ test("a port of a pod is a connection, however large what passes", async () => {
   echo.close();
 });
 
-test("what keeps the kubelet from the port is told", async () => {
+test("reports what keeps the kubelet from the port", async () => {
   play = ({ send, end }) => {
     send(0, Buffer.from([0x4b, 0x09]));
     send(1, Buffer.from([0x4b, 0x09]));
@@ -138,7 +138,7 @@ test("what keeps the kubelet from the port is told", async () => {
   await expect(stream.toArray()).rejects.toThrow("connection refused");
 });
 
-test("a refusal is told in the server's words, another protocol is not taken", async () => {
+test("reports a refusal with the server's message, and accepts no other protocol", async () => {
   await expect(forwardPort(client, { ...pod, name: "forbidden" }, 1)).rejects.toThrow(
     /forbidden: cannot get pods\/portforward/,
   );
@@ -147,7 +147,7 @@ test("a refusal is told in the server's words, another protocol is not taken", a
   await expect(forwardPort(client, pod, 1)).rejects.toThrow("the server speaks v5.channel.k8s.io instead of v4");
 });
 
-test("a program in a pod reads what it is handed; how it ended is told", async () => {
+test("a program in a pod reads its input; its exit is reported", async () => {
   let got = 0;
   let asked = "";
   play = ({ request, send }) => {

@@ -79,10 +79,10 @@ test.each<[string, Pod, PersistentVolumeClaim | undefined, RegExp | undefined]>(
     /^etcd: CrashLoopBackOff: flag provided but not defined: -nonsense$/,
   ],
   [
-    "ended and not yet kept back",
+    "exited and not yet in back-off",
     pod(container({ terminated: { exitCode: 137, reason: "OOMKilled" } })),
     undefined,
-    /^etcd: ended with code 137 \(OOMKilled\)$/,
+    /^etcd: exited with code 137 \(OOMKilled\)$/,
   ],
   [
     "evicted",

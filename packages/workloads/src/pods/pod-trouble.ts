@@ -69,7 +69,7 @@ function containerTrouble(container: ContainerStatus): string | undefined {
   }
   if (container.ready === true || ended === undefined) return undefined;
   const code = ended.exitCode === undefined ? "" : ` with code ${ended.exitCode}`;
-  return `ended${code}${ended.reason === undefined ? "" : ` (${ended.reason})`}${ownWords === undefined ? "" : `: ${ownWords}`}`;
+  return `exited${code}${ended.reason === undefined ? "" : ` (${ended.reason})`}${ownWords === undefined ? "" : `: ${ownWords}`}`;
 }
 
 function pendingClaim(pod: Pod, claims: ReadonlyMap<string, PersistentVolumeClaim>): PersistentVolumeClaim | undefined {

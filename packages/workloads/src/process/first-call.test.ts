@@ -14,14 +14,14 @@ function lostAfter(call: FirstCall, problem: ProbeProblem | undefined, check: st
   return undefined;
 }
 
-test("a check that is the only one to fail for long beside others on the port is lost", () => {
+test("a check that is the only one to fail for long next to others on the port is lost", () => {
   expect(lostAfter(new FirstCall(), failing([CHECK]))).toBe(1500);
 });
 
 test.each([
   ["more than it fails", failing([CHECK, "etcd"]), CHECK],
   ["another one fails", failing(["etcd"]), CHECK],
-  ["nobody else was seen on the port", failing([CHECK], false), CHECK],
+  ["no other program was seen on the port", failing([CHECK], false), CHECK],
   ["only others answer", failing([]), CHECK],
   ["it is ready", undefined, CHECK],
   ["the program makes no such check", failing([CHECK]), undefined],
@@ -46,7 +46,7 @@ test("time counts from when it became the last one", () => {
   expect(call.isLost(CHECK, failing([CHECK]), 3500)).toBe(true);
 });
 
-test("every start anew has twice the time, and one that got ready the first again", () => {
+test("every further start has twice the time, and one that became ready the first again", () => {
   const call = new FirstCall();
   const waits = Array.from({ length: 8 }, () => {
     call.starts();

@@ -68,7 +68,7 @@ function until(wanted: (state: ProgramState) => boolean): Promise<ProgramState[]
 
 const answers = (): Promise<number> => readFile(join(root, "default/c1/web/data/count"), "utf8").then(Number, () => 0);
 
-test("a program that has answered and then does not answer at all is killed and started again, and that is told", async () => {
+test("a program that has answered and then does not answer at all is killed, restarted and reported", async () => {
   await workloads.ensure(await server("server.close()"));
   const seen = await until((state) => state.phase === "Ready" && state.restarts === 1);
   const [first] = seen.flatMap(({ pid }) => pid ?? []);

@@ -93,7 +93,7 @@ test("a manager killed at any point of a start leaves no process that the next o
     expect(adopted.length, `point ${fatal}: what runs is adopted`).toBe(orphans.length);
     const pid = await settled(await workloads.ensure(sleeper("first")));
     expect(await running(), `point ${fatal}: one process`).toEqual([pid]);
-    if (orphans.length > 0) expect(orphans, `point ${fatal}: the one that ran goes on`).toEqual([pid]);
+    if (orphans.length > 0) expect(orphans, `point ${fatal}: the running one continues`).toEqual([pid]);
     points.push(orphans.length === 0 ? "not started" : "adopted");
     await workloads.removeOwner(id.owner);
     expect(await running(), `point ${fatal}: none left`).toEqual([]);

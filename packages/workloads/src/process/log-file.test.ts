@@ -43,7 +43,7 @@ test.each([
     "[signal SIGBUS: bus error code=0x2 addr=0x7f2f1fe3f000 pc=0xa3fcaa]",
   ],
   [
-    "a panic that nobody logged stands for itself",
+    "a panic without a log line stands for itself",
     '{"level":"panic","msg":"older","error":"x"}\npanic: index out of range\n',
     "panic: index out of range",
   ],
@@ -59,7 +59,7 @@ test("a log that has grown is emptied under the program that writes it, and the 
     await program.write("first\n".padEnd(16 * 1024 * 1024, "x"));
     await rotateLog(path);
     await program.write("second\n");
-    expect(await readFile(path, "utf8"), "it goes on at the beginning").toBe("second\n");
+    expect(await readFile(path, "utf8"), "it continues at the beginning").toBe("second\n");
     expect((await stat(`${path}.1`)).size).toBe(16 * 1024 * 1024);
     await rotateLog(path);
     expect(await readFile(path, "utf8"), "a short one stays").toBe("second\n");

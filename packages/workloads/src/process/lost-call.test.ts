@@ -25,7 +25,7 @@ const SHARES_ITS_PORT = `
   server.listen(Number(port), "127.0.0.1");
 `;
 
-test("a program whose one call to itself reached another on its port is started anew until it has more luck", async () => {
+test("a program whose one call to itself reached another on its port is restarted until the call reaches itself", async () => {
   // What a real kube-apiserver gets seconds for takes a tenth here.
   const hasty: Clock = { ...systemClock, now: () => systemClock.now() * 10 };
   const root = await mkdtemp(join(tmpdir(), "capstan-lost-call-"));

@@ -13,7 +13,7 @@ afterEach(() => {
 
 const plain = (text: string): string => text;
 
-test("a connection is kept between attempts, and made anew when the other side has closed it", async () => {
+test("a connection is kept between attempts, and reopened when the other side has closed it", async () => {
   let connections = 0;
   let answer = 200;
   const server = createServer((_request, response) =>
@@ -51,7 +51,7 @@ test("a connection is kept between attempts, and made anew when the other side h
   });
 });
 
-test("of several on one port only the answer of the one asked for counts, over a kept connection too", async () => {
+test("of several programs on one port only the answer of the expected one counts, also over a kept connection", async () => {
   const random = seededRandom(3);
   const nowMs = systemClock.now();
   const authority = await createCertificateAuthority({
@@ -87,7 +87,7 @@ test("of several on one port only the answer of the one asked for counts, over a
   const connection = probeConnection(probe);
   closing.push(() => connection.destroy());
   expect(await attemptProbe(probe, plain, connection)).toEqual({
-    text: "does not respond yet; others on its port do",
+    text: "does not respond yet; another program on its port does",
     failing: [],
     sharesPort: true,
     silent: false,

@@ -47,7 +47,7 @@ export async function attemptProbe(
       return problem === undefined ? undefined : { text: problem, failing, sharesPort, silent: answered !== true };
     sharesPort = true;
     if (tries >= SHARED_PORT_TRIES)
-      return { text: "does not respond yet; others on its port do", failing: [], sharesPort, silent: false };
+      return { text: "does not respond yet; another program on its port does", failing: [], sharesPort, silent: false };
   }
 }
 

@@ -259,7 +259,7 @@ export class Supervisor {
     const why = lastErrorLine(await readLogTail(this.#paths.log));
     this.#current = { ...this.#current, restarts: this.#current.restarts + 1 };
     delete this.#current.pid;
-    const how = this.#killedFor ?? "ended by itself";
+    const how = this.#killedFor ?? "exited by itself";
     this.#set("Failed", `${how}, starting again in ${this.#backoffMs / 1000} s; its last error: ${why}`);
     this.#scheduleRestart();
   }

@@ -89,7 +89,7 @@ test("a learner that is never promoted does not protect a dead Machine from its 
   expectWorks(model);
 });
 
-test("a member of nobody that the quorum needs does not keep a dead Machine", () => {
+test("a member without a Machine that the quorum needs does not keep a dead Machine", () => {
   const model = running(2);
   model.wanted.replicas = 3;
   model.members.push({

@@ -22,5 +22,5 @@ function hasTrouble({ etcdManaged, youngNodes }: ControlPlaneView, { components,
   return judged.some(({ status, reason }) => status === "False" && (!young || reason === FAILED));
 }
 
-/** A container has ended, or keeps ending. */
+/** A container has exited, or keeps exiting. */
 const FAILED = "Failed";

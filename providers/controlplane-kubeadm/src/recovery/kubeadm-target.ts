@@ -107,7 +107,7 @@ export class KubeadmTarget implements RecoveryTarget {
     const { client } = this.#context;
     const machines = this.#machines().filter(({ metadata }) => metadata.name !== except);
     for (const machine of machines) {
-      await this.#letGo(machine);
+      await this.#releaseMachine(machine);
       if (machine.metadata.deletionTimestamp === undefined) await client.delete(machine);
     }
     return machines.map(({ metadata }) => metadata.name ?? "");
@@ -124,7 +124,7 @@ export class KubeadmTarget implements RecoveryTarget {
     const { controlPlane, cluster } = this.#plane;
     const current = this.#machine(name);
     // A person replaces it. It is created again under its name.
-    if (current?.metadata.deletionTimestamp !== undefined) return await this.#letGo(current);
+    if (current?.metadata.deletionTimestamp !== undefined) return await this.#releaseMachine(current);
     if (current?.status?.nodeRef !== undefined) return;
     await this.#publish(backup, current);
     const scope = await readOwned(readScope(controlPlane, this.#context, this.#deps.side), cluster);
@@ -230,7 +230,7 @@ export class KubeadmTarget implements RecoveryTarget {
   }
 
   /** No member is removed from an etcd without quorum: it is replaced as a whole. */
-  async #letGo(machine: Machine): Promise<void> {
+  async #releaseMachine(machine: Machine): Promise<void> {
     if (machine.metadata.annotations?.[CLEANUP_HOOK] === undefined) return;
     await this.#context.client.patch(machine, { metadata: { annotations: { [CLEANUP_HOOK]: null } } });
   }

@@ -5,7 +5,7 @@ const MEMBER = ["namespace", "name", "node"];
 
 /** Registers gauges of the etcd of all clusters: what the condition EtcdStable is decided by, and its causes. */
 export function observeEtcd(metrics: Metrics, read: () => readonly EtcdReport[]): void {
-  const changes = "Changes of etcd's leader within ten minutes that nobody requested";
+  const changes = "Changes of etcd's leader within ten minutes without a request for it";
   metrics.gauge("capstan_etcd_leader_changes", changes, ["namespace", "name"], () =>
     read().map(({ cluster, leaderChanges }) => ({ labels: { ...cluster }, value: leaderChanges })),
   );

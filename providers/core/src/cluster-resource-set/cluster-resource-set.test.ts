@@ -200,7 +200,7 @@ describe("a ClusterResourceSet", () => {
     expect(await plane.user.get(ClusterResourceSet, { namespace: NAMESPACE, name: "other" })).toBeUndefined();
   });
 
-  test("forgets a Cluster that goes: another one of that name gets everything anew", async () => {
+  test("forgets a deleted Cluster: another one of that name gets everything from scratch", async () => {
     const plane = await start();
     const workload = await cluster(plane);
     await plane.user.create(configMap("p", { a: payload("1") }));

@@ -221,7 +221,7 @@ test("a topology that has no infrastructure yet is waited for", async () => {
     );
 });
 
-test("counts what a WorkerPool wants, not what its deployments are asked for", async () => {
+test("counts what a WorkerPool wants, not what its deployments are scaled to", async () => {
   const plane = await corePlane();
   planes.push(plane);
   await addCluster(plane);

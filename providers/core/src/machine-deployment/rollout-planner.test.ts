@@ -82,7 +82,7 @@ const scenarios: Record<string, () => Scenario> = {
       }
       if (turn === 60) {
         simulation.input = { ...simulation.input, paused: false };
-        return "goes on";
+        return "resumes";
       }
       return turn < 60 ? "" : undefined;
     },

@@ -207,12 +207,12 @@ describe("repairing is", () => {
 describe("sleep detection", () => {
   const first = look(undefined, 1000, 5);
   const cases: [string, number, number, boolean][] = [
-    ["goes on over a heartbeat", HEARTBEAT_MS, HEARTBEAT_MS, false],
-    ["goes on over a late heartbeat", 2 * HEARTBEAT_MS, 2 * HEARTBEAT_MS, false],
-    ["begins anew after a gap", 4 * HEARTBEAT_MS, 4 * HEARTBEAT_MS, true],
-    ["begins anew when only the wall clock moved", 3_600_000, 10, true],
-    ["goes on over small corrections", 5000, 10, false],
-    ["begins anew when the clock was set back", -5000, 10, true],
+    ["continues over a heartbeat", HEARTBEAT_MS, HEARTBEAT_MS, false],
+    ["continues over a late heartbeat", 2 * HEARTBEAT_MS, 2 * HEARTBEAT_MS, false],
+    ["begins again after a gap", 4 * HEARTBEAT_MS, 4 * HEARTBEAT_MS, true],
+    ["begins again when only the wall clock moved", 3_600_000, 10, true],
+    ["continues over small corrections", 5000, 10, false],
+    ["begins again when the clock was set back", -5000, 10, true],
   ];
   test.each(cases)("%s", (_name, passed, ran, anew) => {
     expect(look(first, 1000 + passed, 5 + ran).awakeSinceMs).toBe(anew ? 1000 + passed : 1000);

@@ -182,7 +182,7 @@ describe("a MachineHealthCheck", () => {
     expect(await conditionOf(plane, "m1", "HealthCheckSucceeded")).toMatchObject({ reason: "NodeDeleted" });
   });
 
-  test("too many unhealthy: nobody is repaired, and an event says so once", async () => {
+  test("too many unhealthy: no Machine is repaired, and one event says so", async () => {
     const plane = await start();
     const workload = await fleet(plane, 3, { remediation: { triggerIf: { unhealthyLessThanOrEqualTo: "40%" } } });
     for (const name of ["n0", "n1"]) await breakNode(workload, plane, name);

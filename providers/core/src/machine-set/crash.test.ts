@@ -61,7 +61,7 @@ describe("a set that belongs to no deployment, killed after every write and star
     expect(writes).toBeGreaterThan(3);
   }, 300_000);
 
-  test("takes up Machines that were left to themselves, and makes none beside them", async () => {
+  test("adopts orphaned Machines, and creates none in addition", async () => {
     const orphaned = async (): Promise<Plane> => {
       const plane = await withSet(2);
       await plane.user.delete(MS, { propagationPolicy: "Orphan" });

@@ -107,7 +107,7 @@ describe("MachineSet", () => {
     expect((await names(plane))[0]).toMatch(/^c1-w-.{5}$/);
   });
 
-  test("waits for a template and goes on when it comes", async () => {
+  test("waits for a template and continues when it exists", async () => {
     const plane = await start(false);
     await addSet(plane, 2);
     expect(conditionText(await existing(plane, MachineSet, "ms"), "ScalingUp")).toBe(

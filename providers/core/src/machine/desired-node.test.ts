@@ -72,7 +72,7 @@ test("the owner's name goes with the owner", () => {
   ).toEqual([]);
 });
 
-test("labels and annotations that are asked for beside upstream's choice go to the Node, and go again with the Machine's", () => {
+test("syncs labels and annotations requested in addition to upstream's to the Node, and removes them with the Machine's", () => {
   const keys = nodeKeys({ labels: ["^topology\\.example\\.com/"], annotations: ["owner$"] });
   const put = (from: Node, labels: object, annotations: object): Node => {
     const of = machine();

@@ -232,7 +232,7 @@ describe("deleting a Machine", () => {
     expect(plane.failures).toEqual([]);
   });
 
-  test("a rule with a bad selector is told of and holds up nothing", async () => {
+  test("a rule with a bad selector is reported and holds up nothing", async () => {
     const { plane, workload } = await start();
     await addMachine(plane, "m1");
     await plane.user.create({
@@ -318,7 +318,7 @@ describe("deleting a Machine", () => {
     expect(writes).toBeGreaterThan(3);
   }, 300_000);
 
-  test("a dead workload cluster holds up its own Machines until told otherwise, and nobody else's", async () => {
+  test("a dead workload cluster holds up only its own Machines, until an annotation says otherwise", async () => {
     const { plane } = await start();
     await addMachine(plane, "m1");
     await addCluster(plane, "c2");

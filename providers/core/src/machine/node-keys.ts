@@ -1,7 +1,7 @@
 import { compileRe2 } from "@capstan/apimachinery";
 
 /** Additional labels and annotations of Machines to copy to their Nodes: patterns of keys in Go's regexp syntax. */
-export interface AlsoOnNodes {
+export interface NodeLabelSync {
   labels?: readonly string[];
   annotations?: readonly string[];
 }
@@ -13,7 +13,7 @@ export interface NodeKeys {
 }
 
 /** Returns upstream's selection plus the additional patterns; throws if a pattern is invalid. */
-export function nodeKeys(also: AlsoOnNodes = {}): NodeKeys {
+export function nodeKeys(also: NodeLabelSync = {}): NodeKeys {
   const [label, annotation] = [matcher(also.labels), matcher(also.annotations)];
   return {
     label: (key) => isNodeLabel(key) || label(key),

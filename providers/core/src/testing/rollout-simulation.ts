@@ -93,7 +93,7 @@ function checkLimits(simulation: Simulation, before: number, lines: string[]): v
   const { input } = simulation;
   const asked = askedFor(simulation);
   if (input.strategy === "RollingUpdate" && asked > before && asked > input.desired + input.maxSurge)
-    lines.push(`  BREACH: ${asked} asked for, at most ${input.desired + input.maxSurge} allowed`);
+    lines.push(`  BREACH: ${asked} requested, at most ${input.desired + input.maxSurge} allowed`);
 }
 
 /** What a set's controller gets done in one turn. */

@@ -326,7 +326,7 @@ describe("a topology", () => {
     expect((await plane.user.list(MachineHealthCheck)).items).toEqual([]);
   });
 
-  test("says what a person must correct, and goes on when it is corrected", async () => {
+  test("says what a person must correct, and continues when it is corrected", async () => {
     const plane = await start();
     await plane.user.create(cluster({ variables: [{ name: "size", value: 5 }] }));
     await plane.settle();
@@ -410,7 +410,7 @@ describe("a topology", () => {
     expect(plane.failures).toEqual([]);
   });
 
-  test("that would swap kinds is told of and changes nothing, should it get past the API", async () => {
+  test("that would swap kinds is reported and changes nothing, should it get past the API", async () => {
     const plane = await start();
     await fill(plane);
     const other = clusterClass() as unknown as { metadata: object; spec: Record<string, unknown> };
@@ -464,7 +464,7 @@ describe("a topology", () => {
     expect(writes).toBeGreaterThan(12);
   });
 
-  test("templates made anew leave none behind when killed after any write", async () => {
+  test("leaves no replaced template behind when killed after any write", async () => {
     const writes = await crashAtEveryWrite({
       start: async () => {
         const plane = await start();

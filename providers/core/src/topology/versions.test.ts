@@ -32,7 +32,7 @@ describe("an upgrade", () => {
       { controlPlane: "v1.33.0", controlPlaneUpgrading: false, controlPlanePending: true, heldBy: ["h"] },
     ],
     [
-      "that has begun goes on when a hook is set",
+      "that has begun continues when a hook is set",
       { hooks: ["h"], controlPlane: at("v1.34.0") },
       { controlPlane: "v1.34.0", upgrading: ["a"], heldBy: [] },
     ],
@@ -50,7 +50,7 @@ describe("an upgrade", () => {
       },
     ],
     [
-      "goes on with one group of workers",
+      "continues with one group of workers",
       { controlPlane: at("v1.34.0") },
       {
         workers: new Map([

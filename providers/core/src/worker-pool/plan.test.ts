@@ -66,7 +66,7 @@ test("replicas return to a recovered member only after a while, and one at a tim
   expect(desired(pool(8, there, later))).toEqual({ metal: 7, cloud: 2 });
 });
 
-test("a member that turns out to be still full costs nobody a machine", () => {
+test("a member that turns out to be still full costs no other member a machine", () => {
   const members = [
     member("metal", { cost: 0.1, current: 6, available: 5, working: 5, health: "Full" }),
     member("cloud", { cost: 0.5, current: 3, available: 3 }),
@@ -158,7 +158,7 @@ const arbitraryPool = fc
   })
   .map(({ replicas, strategy, a, b, c, maxUnavailable }) => pool(replicas, [a, b, c], { strategy, maxUnavailable }));
 
-test("never above a maximum, never more than asked for in all but for what moves", () => {
+test("never above a maximum, never more than requested in total except for what moves", () => {
   fc.assert(
     fc.property(arbitraryPool, (view) => {
       const plan = planPool(view);
@@ -181,7 +181,7 @@ test("the sum is right whenever healthy members have room", () => {
   );
 });
 
-test("no flapping: when a plan has been carried out, the next plan is the same or goes on in the same direction", () => {
+test("no flapping: when a plan has been carried out, the next plan is the same or continues in the same direction", () => {
   fc.assert(
     fc.property(arbitraryPool, (view) => {
       fc.pre(view.members.every((m) => m.health === "Good"));

@@ -213,7 +213,7 @@ test("a machine that takes too long counts as one its member cannot give", async
   expect(await replicas()).toEqual({ "general-cloud": 1, "general-metal": 0 });
 });
 
-test("a machine is not late because of time that nobody watched", async () => {
+test("a machine is not late because of time when no manager ran", async () => {
   await client.create(pool(1, [member("metal", { cost: "0.10" }), member("cloud", { cost: "0.50" })]));
   await quiet();
   await machines("metal", 1, { reason: "NotReady" });
@@ -227,7 +227,7 @@ test("a machine is not late because of time that nobody watched", async () => {
   expect(await replicas()).toEqual({ "general-cloud": 1, "general-metal": 0 });
 });
 
-test("replicas that fit nowhere are told", async () => {
+test("reports replicas that fit nowhere", async () => {
   await client.create(pool(5, [member("metal", { max: 2 })]));
   await quiet();
   const found = await client.get(WorkerPool, { namespace: "default", name: "general" });

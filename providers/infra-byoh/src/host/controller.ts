@@ -128,7 +128,7 @@ async function freeWhenClean(
   if (release === undefined || machineUID !== release.machineUID || phase !== "Released") return done();
   // Its kubelet recreated it when the host returned; nothing on the host can do so any more.
   if (!(await nodeIsGone(host, workload, context))) return requeueAfter(CONNECTING_MS);
-  await hosts.letGo(host, true, context.signal);
+  await hosts.releaseClaim(host, true, context.signal);
   return done();
 }
 

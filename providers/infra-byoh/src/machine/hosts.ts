@@ -219,7 +219,7 @@ export class Hosts {
   }
 
   /** Releases the machine's claim; `release` stays while the agent still has to clean the host. */
-  async letGo(host: ByoHost, cleaned: boolean, signal: AbortSignal): Promise<boolean> {
+  async releaseClaim(host: ByoHost, cleaned: boolean, signal: AbortSignal): Promise<boolean> {
     const free = unclaimed(host, CLAIM_FIELD);
     const {
       bootstrapSecret: _data,
@@ -243,7 +243,7 @@ export class Hosts {
   /** Takes a host from a machine that is not there or has another; it is free once its agent has cleaned it. */
   async takeBack(host: ByoHost, asked: Release, signal: AbortSignal): Promise<void> {
     const release = host.spec?.release ?? withNode(asked, host);
-    await this.letGo({ ...host, spec: { ...host.spec, release } }, false, signal);
+    await this.releaseClaim({ ...host, spec: { ...host.spec, release } }, false, signal);
   }
 
   /** Calls back for the machine of a host that changed, and for one that waits when a host becomes free. */

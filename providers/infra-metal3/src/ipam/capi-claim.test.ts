@@ -112,7 +112,7 @@ test("an IPClaim has its finalizer from the start, or gets it from the controlle
     { group: IPPool.group, plural: "ipclaims" },
     "default",
     "own",
-    "nobody",
+    "stranger",
     (claim) => {
       claim.metadata.finalizers = [];
     },

@@ -38,7 +38,7 @@ export interface EtcdGround {
   /** Saves the data if the new etcd may make it unreadable. */
   keep(change: EtcdChangeRecord, serves: EtcdDescription): Promise<SaveResult>;
   /** Deletes the saved data once the new etcd serves. */
-  letGo(): Promise<void>;
+  release(): Promise<void>;
   /** Restores the saved data if needed. */
   putBack(change: EtcdChangeRecord, serves: EtcdDescription): Promise<PutBackResult>;
   /** Records that the upgrade that an etcd belongs to failed; false if it belongs to none and only the etcd is refused. */

@@ -60,7 +60,7 @@ export class EtcdChanges {
       return { description: ran, pending: { reason: "EtcdChanging", message }, recheckMs: verdict.recheckMs };
     }
     if (verdict.type === "passed") {
-      await ground.letGo();
+      await ground.release();
       recordEtcdEvent(record, { type: "rolledOut" });
       return { description: ran };
     }

@@ -72,7 +72,7 @@ export class PodsGround implements EtcdGround {
   }
 
   /** The backup stays, like every other. */
-  async letGo(): Promise<void> {
+  async release(): Promise<void> {
     // Nothing else was saved.
   }
 

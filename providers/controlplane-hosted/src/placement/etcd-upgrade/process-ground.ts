@@ -78,19 +78,19 @@ export class ProcessGround implements EtcdGround {
     if (!needed) return { type: "saved" };
     await this.#stop();
     try {
-      await this.letGo();
+      await this.release();
       // It belongs to the program's user, to whom the next start gives it back.
       await reclaim(this.#data);
       await copyDurable(this.#data, this.#before, { links: "keep" });
     } catch (error) {
-      await this.letGo();
+      await this.release();
       const why = error instanceof Error ? error.message : String(error);
       return { type: "failed", why: `its data cannot be saved first: ${why}` };
     }
     return { type: "saved", kept: true };
   }
 
-  async letGo(): Promise<void> {
+  async release(): Promise<void> {
     await removeReclaimed(this.#before);
   }
 

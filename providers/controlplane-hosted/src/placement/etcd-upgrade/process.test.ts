@@ -77,7 +77,7 @@ function pass(
 const failed = (message: string): Partial<ProgramState> => ({
   phase: "Failed",
   restarts: 3,
-  message: `ended by itself; its last error: ${message}`,
+  message: `exited by itself; its last error: ${message}`,
 });
 /** Programs for which the predicate is true crash repeatedly. */
 function dooms(message: string, doomed: (program: Program) => boolean): void {

@@ -333,9 +333,7 @@ test("a member that restarts while it is being restored is not permitted to begi
   await restoreOf("20261116T080000Z");
   for (let turn = 0; turn < 30; turn++) {
     await world.placement.ensure(plan);
-    expect(await Promise.all([0, 1, 2].map(beginning))).toEqual(
-      [0, 1, 2].map((index) => `existing c1-etcd-${index}`),
-    );
+    expect(await Promise.all([0, 1, 2].map(beginning))).toEqual([0, 1, 2].map((index) => `existing c1-etcd-${index}`));
     await world.progress();
   }
   expect(world.handed).toHaveLength(3);

@@ -230,7 +230,7 @@ test("backs up and restores only the tenant's part, also under another name", as
   workloads.news();
   await ensure("default/c1", {}, { restore });
   expect(Object.fromEntries(tenants.data)).toEqual({ "/default/c1/a": "1", "/default/c2/a": "2" });
-  expect(workloads.news().slice(0, 3), "nobody uses it meanwhile").toEqual([
+  expect(workloads.news().slice(0, 3), "no control plane uses it meanwhile").toEqual([
     "stop kube-scheduler",
     "stop kube-controller-manager",
     "stop kube-apiserver",
