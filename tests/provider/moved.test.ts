@@ -1,4 +1,4 @@
-import { cp, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
+import { cp, mkdtemp, readdir, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
@@ -6,7 +6,7 @@ import { clusterObjects, Machine, planWarnings, simulatedHost, workerOptions } f
 import { providerInfos } from "@capstan/dashboard-server";
 import { ByoHost } from "@capstan/host-agent";
 import { type ManagedProvider, PROVIDERS, withProviders } from "@capstan/manager";
-import { afterAll, expect, test } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
 import { Plane } from "../simulation/plane.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
@@ -20,8 +20,11 @@ await symlink(join(root, "node_modules"), join(folder, "node_modules"));
 await writeFile(join(folder, "package.json"), JSON.stringify({ type: "module" }));
 await writeFile(join(folder, "provider.ts"), 'export { byoh as provider } from "./src/provider.ts";\n');
 
-// Its own contract suite, which registers the cases here.
-await import(pathToFileURL(join(folder, "src/contract.test.ts")).href);
+// Its own suites, which register their tests and hooks here. All of them: none reads a file of this tree.
+const suites = (await readdir(join(folder, "src"), { recursive: true })).filter((name) => name.endsWith(".test.ts"));
+describe.each(suites.sort())("%s, moved out of the tree", async (name) => {
+  await import(pathToFileURL(join(folder, "src", name)).href);
+});
 
 async function loaded(): Promise<readonly ManagedProvider[]> {
   return await withProviders([join(folder, "provider.ts")], REST);
