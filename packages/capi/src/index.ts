@@ -108,8 +108,8 @@ export {
 } from "./explain/cluster-tree.ts";
 export type { Explanation } from "./explain/explain.ts";
 export { hostKinds, isHostKind } from "./explain/host-kinds.ts";
-export { hostTrouble } from "./explain/host-silence.ts";
-export { type ObjectNode, objectNode, type ReplicaCounts, shownConditions } from "./explain/object-node.ts";
+export { hostDescription, hostTrouble, type NodeContext, notReady, shownConditions } from "./explain/host-trouble.ts";
+export { type ObjectNode, objectNode, type ReplicaCounts } from "./explain/object-node.ts";
 export { type Remedy, type RemedyRule, type Scope as RemedyScope, sentence } from "./explain/remedies.ts";
 export {
   type Assessment,
@@ -289,6 +289,7 @@ export type { CapacityRequest, CapacitySource } from "./sdk/capacity.ts";
 export type { ClusterDefinition } from "./sdk/cluster-reconciler.ts";
 export type {
   ControlPlaneOption,
+  HostFacts,
   HostKind,
   HostSimulation,
   OlderKinds,

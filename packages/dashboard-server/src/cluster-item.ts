@@ -32,7 +32,7 @@ export function objectItem(
   object: KubeObject,
   kind: ViewKind,
   parent: string | undefined,
-  { nowMs, providers }: ShownContext,
+  context: ShownContext,
 ): Omit<ObjectItem, "state" | "causes" | "activities"> {
   return {
     type: "object",
@@ -44,12 +44,12 @@ export function objectItem(
     name: object.metadata.name ?? "",
     parent,
     ...(kind.group === INFRASTRUCTURE_GROUP || isHostKind(kind.kind)
-      ? { provider: providerName(kind.kind, providers) }
+      ? { provider: providerName(kind.kind, context.providers) }
       : {}),
-    conditions: shownConditions(object, nowMs),
+    conditions: shownConditions(object, context),
     deleting: object.metadata.deletionTimestamp !== undefined,
     created: object.metadata.creationTimestamp ?? "",
-    facts: factsOf(object, providers),
+    facts: factsOf(object, context.providers),
   };
 }
 

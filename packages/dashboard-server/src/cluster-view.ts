@@ -79,7 +79,7 @@ export class ClusterView {
     nowMs: number,
   ): (id: string) => Pick<ObjectItem, "state" | "causes" | "activities"> {
     const { providers } = this.#options;
-    const { root, nodes } = clusterTree(objects, nowMs);
+    const { root, nodes } = clusterTree(objects, { nowMs, providers });
     const whole = root === undefined ? undefined : assess(root, { nowMs, providers, namespace: this.namespace });
     return (id) => {
       const node = nodes.get(id);

@@ -18,7 +18,8 @@ const condition = (type: string, status: Condition["status"], message = "", reas
 /** An hour after everything in these tests changed last. */
 const LATER = Date.parse("2026-01-01T01:00:00Z");
 const stateOf = (of: Cluster): ObjectState =>
-  assess(objectNode(of, LATER), { nowMs: LATER, namespace: "n", providers: PROVIDERS }).state;
+  assess(objectNode(of, { nowMs: LATER, providers: PROVIDERS }), { nowMs: LATER, namespace: "n", providers: PROVIDERS })
+    .state;
 
 const cluster = (conditions: Condition[], more: Partial<Cluster> = {}): Cluster => ({
   apiVersion: "cluster.x-k8s.io/v1beta2",

@@ -160,9 +160,13 @@ export class Views {
     const members = clusterMembers(cache, this.#options.kinds, key);
     const { root } = clusterTree(
       [...members.values()].map(({ object }) => object),
-      nowMs,
+      { nowMs, providers },
     );
-    const { state, changesAtMs } = assess(root ?? objectNode(cluster, nowMs), { nowMs, namespace, providers });
+    const { state, changesAtMs } = assess(root ?? objectNode(cluster, { nowMs, providers }), {
+      nowMs,
+      namespace,
+      providers,
+    });
     this.#deadlines.set(key, changesAtMs);
     const row = fleetRow({
       cluster,
@@ -215,8 +219,12 @@ export class Views {
     this.#showHost(object, kind);
     if (old !== undefined && claimOf(old) !== claimOf(object)) this.#touchClaimant(old);
     // A heartbeat alone changes nothing of its cluster.
-    const nowMs = this.#options.clock.now();
-    const shown = (host: KubeObject): unknown => ({ ...objectNode(host, nowMs), changesAtMs: 0, claim: claimOf(host) });
+    const context = { nowMs: this.#options.clock.now(), providers: this.#options.providers };
+    const shown = (host: KubeObject): unknown => ({
+      ...objectNode(host, context),
+      changesAtMs: 0,
+      claim: claimOf(host),
+    });
     if (old === undefined || !deepEqual(shown(old), shown(object))) this.#touchClaimant(object);
     this.#touchMembers(object.metadata.namespace ?? "", objectId(kind.kind, object.metadata.name ?? ""));
   }
@@ -227,7 +235,10 @@ export class Views {
     const nowMs = clock.now();
     const access: ItemAccess = { group: kind.group, resource: kind.plural, namespace };
     const key = hostKey(object, kind);
-    this.#deadlines.set(key, assess(objectNode(object, nowMs), { nowMs, namespace, providers }).changesAtMs);
+    this.#deadlines.set(
+      key,
+      assess(objectNode(object, { nowMs, providers }), { nowMs, namespace, providers }).changesAtMs,
+    );
     if (this.#hosts.set(key, hostRow(object, kind, { nowMs, providers }), access)) this.#hosts.announce();
   }
 

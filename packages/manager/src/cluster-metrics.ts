@@ -61,7 +61,7 @@ function clusterStates({ cache, kinds, providers, nowMs }: Observed): Map<string
   const objects: KubeObject[] = kinds.flatMap((kind) => (cache.synced(kind) ? cache.list(kind as Kind) : []));
   const states = new Map<string, StateName>();
   for (const [key, parts] of objectsByCluster(objects)) {
-    const { root } = clusterTree(parts, nowMs);
+    const { root } = clusterTree(parts, { nowMs, providers });
     if (root === undefined) continue;
     states.set(key, assess(root, { nowMs, namespace: key.slice(0, key.indexOf("/")), providers }).state.state);
   }

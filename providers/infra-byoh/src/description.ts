@@ -1,5 +1,7 @@
 import { findCondition, type KubeObject } from "@capstan/apimachinery";
 import { conditionsOf, field, type ProviderDescription } from "@capstan/capi";
+import { factsOf } from "./host/facts.ts";
+import { silentAtMs, troubleOf } from "./host/trouble.ts";
 import { DEAD_AGENT, SIMULATED_AGENT_ANNOTATION } from "./simulation/annotations.ts";
 
 /** What people see of bring-your-own hosts. */
@@ -33,6 +35,9 @@ export const byohDescription: ProviderDescription = {
         field(host, "spec", "release") === undefined &&
         field(host, "spec", "unschedulable") !== true &&
         isReady(host),
+      row: factsOf,
+      trouble: troubleOf,
+      troubleAtMs: silentAtMs,
       simulation: {
         effect: "it stops reporting, and so does its Node",
         health: ({ metadata: { annotations } }) => {

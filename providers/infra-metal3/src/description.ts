@@ -1,4 +1,5 @@
 import { field, type ProviderDescription } from "@capstan/capi";
+import { factsOf, judgedConditions, troubleOf } from "./host/facts.ts";
 import { BMC_FAULTS_ANNOTATION } from "./provisioner/memory/annotation.ts";
 import { bareMetalWhy } from "./why.ts";
 
@@ -65,6 +66,9 @@ export const metal3Description: ProviderDescription = {
         const state = field(host, "status", "provisioning", "state");
         return field(host, "spec", "consumerRef") === undefined && (state === "available" || state === "ready");
       },
+      row: factsOf,
+      trouble: troubleOf,
+      conditions: judgedConditions,
       simulation: {
         effect: "its management controller stops answering",
         health: (host) => {

@@ -3,6 +3,7 @@ import { CLUSTER_NAME_LABEL } from "../contract/constants.ts";
 import { field } from "../contract/fields.ts";
 import type { HostKind } from "../sdk/description.ts";
 import { isHostKind } from "./host-kinds.ts";
+import type { NodeContext } from "./host-trouble.ts";
 import { type ObjectNode, objectNode } from "./object-node.ts";
 
 /** `Machine/m1`: names an object within its namespace. */
@@ -79,11 +80,11 @@ export interface ClusterNodes {
 }
 
 /** Puts the objects of one cluster together; an object whose owner is not among them is a part of the Cluster. */
-export function clusterTree(objects: Iterable<KubeObject>, nowMs: number): ClusterNodes {
+export function clusterTree(objects: Iterable<KubeObject>, context: NodeContext): ClusterNodes {
   const byId = new Map<string, KubeObject>();
   for (const object of objects) byId.set(objectId(object.kind, object.metadata.name ?? ""), object);
   const nodes = new Map<string, ObjectNode>();
-  for (const [id, object] of byId) if (!isHidden(object.kind)) nodes.set(id, objectNode(object, nowMs));
+  for (const [id, object] of byId) if (!isHidden(object.kind)) nodes.set(id, objectNode(object, context));
   const root = [...nodes.values()].find(({ kind }) => kind === "Cluster");
   const lookup: Lookup = (id) => byId.get(id);
   for (const [id, node] of nodes) {

@@ -1,8 +1,7 @@
 import type { Condition, KubeObject } from "@capstan/apimachinery";
 import { PAUSED_ANNOTATION } from "../contract/constants.ts";
-import { conditionsOf, field } from "../contract/fields.ts";
-import { isHostKind } from "./host-kinds.ts";
-import { hostTrouble, silentAtMs } from "./host-silence.ts";
+import { field } from "../contract/fields.ts";
+import { hostDescription, type NodeContext, shownConditions } from "./host-trouble.ts";
 
 /** An object and its parts, as `describe`, `why` and the dashboard see it. */
 export interface ObjectNode {
@@ -39,15 +38,15 @@ export interface ReplicaCounts {
 }
 
 /** The node of an object. A host that has gone silent or has failed gets the condition that says so in place of what it last reported. */
-export function objectNode(object: KubeObject, nowMs: number, children: ObjectNode[] = []): ObjectNode {
+export function objectNode(object: KubeObject, context: NodeContext, children: ObjectNode[] = []): ObjectNode {
   const { metadata, kind } = object;
   const replicas = replicasOf(object);
   const version = field(object, "spec", "version") ?? field(object, "spec", "template", "spec", "version");
-  const changesAtMs = silentAtMs(object, nowMs);
+  const changesAtMs = hostDescription(object, context.providers)?.troubleAtMs?.(object, context.nowMs);
   return {
     kind,
     name: metadata.name ?? "",
-    conditions: shownConditions(object, nowMs),
+    conditions: shownConditions(object, context),
     deleting: metadata.deletionTimestamp !== undefined,
     children,
     created: metadata.creationTimestamp,
@@ -58,17 +57,6 @@ export function objectNode(object: KubeObject, nowMs: number, children: ObjectNo
     ...(isPaused(object) ? { paused: true } : {}),
     changesAtMs,
   };
-}
-
-/** The conditions to show for an object: those it reports, unless it is a host whose last report no longer holds. */
-export function shownConditions(object: KubeObject, nowMs: number): Condition[] {
-  const all = conditionsOf(object as { status?: unknown });
-  const trouble = hostTrouble(object, nowMs);
-  if (trouble !== undefined)
-    return [trouble, ...all.filter(({ type }) => type !== "Ready" && type !== "AgentConnected")];
-  // A host with an operational status is Ready only while a machine uses it; a free one is judged by that status alone.
-  const free = isHostKind(object.kind) && field(object, "spec", "consumerRef") === undefined;
-  return free && /^(OK|detached)$/.test(String(field(object, "status", "operationalStatus"))) ? [] : all;
 }
 
 function replicasOf(object: KubeObject): ReplicaCounts | undefined {

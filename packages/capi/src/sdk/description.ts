@@ -1,4 +1,4 @@
-import type { KubeObject, Unstructured } from "@capstan/apimachinery";
+import type { Condition, KubeObject, Unstructured } from "@capstan/apimachinery";
 import type { RemedyRule } from "../explain/remedies.ts";
 import type { Cause } from "../explain/why.ts";
 import type { ClusterPlan } from "../plan/cluster-plan.ts";
@@ -131,8 +131,33 @@ export interface HostKind {
   readonly command?: string;
   /** Whether a machine could have the host now. */
   isFree(host: KubeObject): boolean;
+  /** What lists of hosts show of one, in addition to what all objects have. */
+  row(host: KubeObject): HostFacts;
+  /** A problem of a host that its own Ready condition does not show, as the Ready condition to show in its place. */
+  trouble(host: KubeObject, nowMs: number): Condition | undefined;
+  /** When a host without trouble gets some, unless it changes before. */
+  troubleAtMs?(host: KubeObject, nowMs: number): number | undefined;
+  /** The conditions that a host without trouble is judged by, if not all that it reports. */
+  conditions?(host: KubeObject): Condition[];
   /** How a host that exists in memory only is broken on request. */
   readonly simulation?: HostSimulation;
+}
+
+/** What lists show of a host. */
+export interface HostFacts {
+  /** Free, In use, Provisioning …: one word for the table. */
+  readonly state: string;
+  /** Whether it is usable, where its Ready condition does not say so. */
+  readonly ready?: Condition["status"] | undefined;
+  readonly machine?: string | undefined;
+  /** Its operating system, or its maker and model. */
+  readonly system?: string | undefined;
+  readonly architecture?: string | undefined;
+  readonly cpus?: number | undefined;
+  readonly memoryMiB?: number | undefined;
+  readonly addresses: readonly string[];
+  /** When its agent last reported. */
+  readonly heartbeat?: string | undefined;
 }
 
 /** How hosts of a kind are simulated, for demos and tests. */

@@ -1,5 +1,5 @@
 import type { KubeObject } from "@capstan/apimachinery";
-import { hostKinds } from "../explain/host-kinds.ts";
+import { hostDescription } from "../explain/host-trouble.ts";
 import type { ProviderDescription, SimulatedHealth } from "../sdk/description.ts";
 
 /** A host that exists in memory only, and how its fault is injected or cleared. */
@@ -17,7 +17,7 @@ export function simulatedHost(
   providers: readonly Pick<ProviderDescription, "hosts">[],
   broken?: boolean,
 ): SimulatedHost | undefined {
-  const { simulation } = hostKinds(providers).find(({ kind }) => kind === host.kind) ?? {};
+  const { simulation } = hostDescription(host, providers) ?? {};
   const health = simulation?.health(host);
   if (simulation === undefined || health === undefined) return undefined;
   const annotations = simulation.annotations(broken ?? health === "well");

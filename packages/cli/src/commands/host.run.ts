@@ -6,6 +6,7 @@ import { clockOf } from "../context/api-target.ts";
 import { withTarget } from "../context/with-cluster.ts";
 import { enrolOverSsh } from "../host-ssh.ts";
 import { renderTable } from "../output/table.ts";
+import { providersOf } from "../providers.ts";
 
 const LOOPBACK = /^(localhost|127\.[\d.]+|\[::1\])$/;
 
@@ -72,10 +73,11 @@ export function runHostList(input: CommandInput): Promise<number> {
       return 0;
     }
     const nowMs = clockOf(input).now();
+    const context = { nowMs, providers: await providersOf(input) };
     const rows = items.map((host) => {
       const condition = (type: string) => host.status?.conditions?.find((each) => each.type === type);
       // The last report of an agent no longer holds once the agent is silent.
-      const ready = hostTrouble({ ...host, kind: ByoHost.kind }, nowMs) ?? condition("Ready");
+      const ready = hostTrouble({ ...host, kind: ByoHost.kind }, context) ?? condition("Ready");
       const others = [condition("MachineIDUnique"), condition("ClockInSync")];
       const trouble = ready?.status === "True" ? others.find((each) => each?.status === "False") : ready;
       const heard = host.status?.lastHeartbeatTime;

@@ -47,7 +47,7 @@ async function findNode(
   const tree = cluster === "" ? undefined : await read(cluster);
   const inTree = tree === undefined ? undefined : findPart(tree, type.kind, name);
   return {
-    node: inTree ?? toNode({ ...object, kind: type.kind }, options.nowMs, []),
+    node: inTree ?? toNode({ ...object, kind: type.kind }, options, []),
     cluster: cluster === "" ? name : cluster,
   };
 }

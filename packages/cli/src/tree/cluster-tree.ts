@@ -69,10 +69,10 @@ export async function readClusterTree(
     const children =
       options.machineSets === true
         ? sets.map((set) =>
-            toNode(set, nowMs, nodesOf(labelled(SET_NAME_LABEL, set.metadata.name ?? "")), replicaCounts(set)),
+            toNode(set, scope, nodesOf(labelled(SET_NAME_LABEL, set.metadata.name ?? "")), replicaCounts(set)),
           )
         : nodesOf(labelled(DEPLOYMENT_NAME_LABEL, ownName));
-    return toNode(deployment, nowMs, children, replicaCounts(deployment));
+    return toNode(deployment, scope, children, replicaCounts(deployment));
   };
   const pools = workerPools.filter((pool) => pool.spec.clusterName === name);
   const ownedByPool = new Set<MachineDeployment>();
@@ -81,7 +81,7 @@ export async function readClusterTree(
       (deployment.metadata.ownerReferences ?? []).some(({ uid }) => uid === pool.metadata.uid),
     );
     for (const deployment of own) ownedByPool.add(deployment);
-    return toNode(pool, nowMs, own.map(deploymentNode), replicaCounts(pool));
+    return toNode(pool, scope, own.map(deploymentNode), replicaCounts(pool));
   });
   const loose = machines.filter(
     (machine) =>
@@ -91,7 +91,7 @@ export async function readClusterTree(
   const workers = [
     ...poolNodes,
     ...deployments.filter((deployment) => !ownedByPool.has(deployment)).map(deploymentNode),
-    ...machinePools.map((pool) => toNode(pool, nowMs, [], replicaCounts(pool))),
+    ...machinePools.map((pool) => toNode(pool, scope, [], replicaCounts(pool))),
     ...nodesOf(loose),
   ];
   const planeMachines = nodesOf(
@@ -99,12 +99,12 @@ export async function readClusterTree(
   );
   return toNode(
     cluster,
-    nowMs,
+    scope,
     [
       ...infrastructures,
       ...(controlPlane === undefined
         ? planeMachines
-        : [{ ...toNode(controlPlane, nowMs, planeMachines, replicaCounts(controlPlane)), role: "ControlPlane" }]),
+        : [{ ...toNode(controlPlane, scope, planeMachines, replicaCounts(controlPlane)), role: "ControlPlane" }]),
       ...workers.map((worker) => ({ ...worker, role: "Workers" })),
     ],
     clusterCounts(cluster),
@@ -113,7 +113,7 @@ export async function readClusterTree(
 
 /** The infrastructure of a cluster: the one it references, with the parts of a MetaCluster below it, and those next to it. */
 async function readInfrastructures(scope: Scope, cluster: Cluster): Promise<TreeObject[]> {
-  const { client, namespace, types, nowMs } = scope;
+  const { client, namespace, types } = scope;
   const labelSelector = `${CLUSTER_NAME_LABEL}=${cluster.metadata.name ?? ""}`;
   // By the contract the kinds of infrastructure clusters end in Cluster.
   const kinds = types.filter(({ group, kind }) => group === INFRASTRUCTURE_GROUP && kind.endsWith("Cluster"));
@@ -132,10 +132,10 @@ async function readInfrastructures(scope: Scope, cluster: Cluster): Promise<Tree
   );
   const shown = new Set([main, ...children].map((object) => `${object?.kind}/${object?.metadata.name}`));
   const others = labelled.filter((object) => !shown.has(`${object.kind}/${object.metadata.name}`));
-  const below = children.flatMap((child) => (child === undefined ? [] : [toNode(child, nowMs, [])]));
+  const below = children.flatMap((child) => (child === undefined ? [] : [toNode(child, scope, [])]));
   return [
-    ...(main === undefined ? [] : [toNode(main, nowMs, below)]),
-    ...others.map((object) => toNode(object, nowMs, [])),
+    ...(main === undefined ? [] : [toNode(main, scope, below)]),
+    ...others.map((object) => toNode(object, scope, [])),
   ].map((node) => ({ ...node, role: "ClusterInfrastructure" }));
 }
 
@@ -163,7 +163,7 @@ async function readMachines(
   const partNode = (reference: ContractReference | undefined, role: string): TreeObject[] => {
     const part = reference === undefined ? undefined : parts.get(`${reference.kind}/${reference.name}`);
     const host = reference === undefined ? undefined : hosts.get(`${reference.kind}/${reference.name}`);
-    return part === undefined ? [] : [{ ...toNode(part, scope.nowMs, host === undefined ? [] : [host]), role }];
+    return part === undefined ? [] : [{ ...toNode(part, scope, host === undefined ? [] : [host]), role }];
   };
   return new Map(
     machines.map((machine) => {
@@ -171,7 +171,7 @@ async function readMachines(
         ...partNode(machine.spec.infrastructureRef, "MachineInfrastructure"),
         ...partNode(machine.spec.bootstrap.configRef, "BootstrapConfig"),
       ];
-      return [machine, [toNode(machine, scope.nowMs, children, machineCounts(machine))]];
+      return [machine, [toNode(machine, scope, children, machineCounts(machine))]];
     }),
   );
 }
@@ -187,9 +187,7 @@ async function readHosts(scope: Scope, kinds: ReadonlyMap<string, unknown>): Pro
       const hosts = ref === undefined ? [] : await listIfServed(scope.client, ref, { namespace: scope.namespace });
       return hosts.flatMap((host): [string, TreeObject][] => {
         const name = field(host, "spec", claim, "name");
-        return typeof name === "string"
-          ? [[`${machine}/${name}`, { ...toNode(host, scope.nowMs, []), role: "Host" }]]
-          : [];
+        return typeof name === "string" ? [[`${machine}/${name}`, { ...toNode(host, scope, []), role: "Host" }]] : [];
       });
     }),
   );

@@ -1,5 +1,5 @@
 import type { KubeObject } from "@capstan/apimachinery";
-import { conditionsOf, field, type ObjectNode, objectNode } from "@capstan/capi";
+import { conditionsOf, field, type NodeContext, type ObjectNode, objectNode } from "@capstan/capi";
 import { type Cluster, type Machine } from "../kinds/kinds.ts";
 
 /** Replica counts, as the columns of `describe` show them. */
@@ -17,9 +17,9 @@ export interface TreeObject extends ObjectNode {
   children: TreeObject[];
 }
 
-/** Builds the tree node of an object, with its state at a point in time. */
-export function toNode(object: KubeObject, nowMs: number, children: TreeObject[], counts?: Counts): TreeObject {
-  return { ...objectNode(object, nowMs), children, ...(counts === undefined ? {} : { counts }) };
+/** Builds the tree node of an object, with its state at the time of the context. */
+export function toNode(object: KubeObject, context: NodeContext, children: TreeObject[], counts?: Counts): TreeObject {
+  return { ...objectNode(object, context), children, ...(counts === undefined ? {} : { counts }) };
 }
 
 /** Returns the replica counts of an object with `spec.replicas`; undefined for any other. */
