@@ -248,7 +248,8 @@ class Story {
       remediation: !model.works(machine),
     };
     if (!needed[step.why]) this.#fail(`${machine.name} is deleted needlessly`);
-    if (model.initialized && !model.maySpare(machine)) this.#fail(`${machine.name} is deleted, but the quorum needs it`);
+    if (model.initialized && !model.maySpare(machine))
+      this.#fail(`${machine.name} is deleted, but the quorum needs it`);
   }
 
   #fail(what: string): never {
