@@ -1,6 +1,6 @@
 import { createMachines, type Machine, newMachineName, planProblem } from "@capstan/capi";
 import { inParallel, releaseFinalizer } from "@capstan/runtime";
-import { CLEANUP_HOOK, FINALIZER, REMEDIATION_FOR, REMEDIATION_IN_PROGRESS } from "./annotations.ts";
+import { CLEANUP_HOOK, FINALIZER, REMEDIATION_FOR, REMEDIATION_IN_PROGRESS, STARTS_CLUSTER } from "./annotations.ts";
 import { type Findings, recheckAt } from "./findings.ts";
 import type { Step } from "./plan/step.ts";
 import type { ControlPlaneView, RemediationRecord } from "./plan/view.ts";
@@ -76,6 +76,7 @@ async function create(
     const name = newMachineName(context, object.metadata.namespace, template, values);
     const annotations = {
       [CLEANUP_HOOK]: "",
+      ...(mode === "init" ? { [STARTS_CLUSTER]: "" } : {}),
       ...(inProgress === undefined ? {} : { [REMEDIATION_FOR]: formatRecord(inProgress) }),
     };
     await createMachines(plan, [{ name, failureDomain, annotations }], context);

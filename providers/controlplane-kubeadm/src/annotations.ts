@@ -12,3 +12,7 @@ export const UPGRADE_STEP = "topology.internal.cluster.x-k8s.io/upgrade-step";
 export const DEFRAGMENT_SCHEDULE = "capstan.dev/etcd-defragment-schedule";
 /** Finalizer of a KubeadmControlPlane; removed once its Machines are deleted. */
 export const FINALIZER = "kubeadm.controlplane.cluster.x-k8s.io";
+/** Annotation of a KubeadmControlPlane whose `kubeadm init` has finished. Its value is the object's name, so that copies do not count. */
+export const INITIALIZED = "capstan.dev/control-plane-initialized";
+/** Annotation of a Machine that was created to run `kubeadm init`. Machines of other managers and older versions do not have it. */
+export const STARTS_CLUSTER = "capstan.dev/starts-control-plane";

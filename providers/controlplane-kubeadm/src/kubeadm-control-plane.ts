@@ -21,7 +21,7 @@ import { act, recordRemediation } from "./act.ts";
 import { FINALIZER } from "./annotations.ts";
 import { type Blocker, type Findings, recheckAt } from "./findings.ts";
 import { controlPlaneOf, machinesOfCluster, poolsOfCluster } from "./indexes.ts";
-import { isInitialized } from "./initialized.ts";
+import { isInitialized, mayBeInitialized, recordInitialization } from "./initialized.ts";
 import { ControlPlaneRecovery } from "./kinds/control-plane-recovery.ts";
 import { REASONS } from "./own-reasons.ts";
 import { planControlPlane } from "./plan/plan.ts";
@@ -204,7 +204,7 @@ async function takeStep(
   const certificatesAvailable = findings.certificates?.status === "True";
   const look = async (options: ObserveOptions): Promise<Seen> => {
     const observation = await observe(scope, machines, options);
-    const initialized = isInitialized(scope, machines, observation);
+    const initialized = mayBeInitialized(scope, machines, observation);
     const view = planeView(scope, {
       machines,
       observation,
@@ -221,6 +221,8 @@ async function takeStep(
   findings.observation = observation;
   findings.plan = plan;
   recheckAt(findings, nowMs + observation.recheckMs);
+  // Before a step that would be wrong if it was forgotten.
+  if (isInitialized(scope, machines, observation)) await recordInitialization(scope);
   await reportMachines(scope, machines, findings);
   await recordExpiries(scope, machines, observation);
   if (plan.remediationCompleted) await recordRemediation(scope, undefined);

@@ -13,7 +13,7 @@ import {
   type TemplatePart,
 } from "@capstan/capi";
 import type { Cache } from "@capstan/runtime";
-import { CLEANUP_HOOK, REMEDIATION_FOR } from "./annotations.ts";
+import { CLEANUP_HOOK, REMEDIATION_FOR, STARTS_CLUSTER } from "./annotations.ts";
 import { desiredConfig, type JoinMode } from "./desired-config.ts";
 import { COMPONENT_CONDITIONS } from "./plan/preflight.ts";
 
@@ -54,9 +54,11 @@ export function machinePlan({ object, clusterName, infrastructure, mode, cache }
 }
 
 function keptAnnotations({ metadata }: Machine): Record<string, string> {
-  const remediation = metadata.annotations?.[REMEDIATION_FOR];
-  return { [CLEANUP_HOOK]: "", ...(remediation === undefined ? {} : { [REMEDIATION_FOR]: remediation }) };
+  const kept = Object.entries(metadata.annotations ?? {}).filter(([name]) => KEPT.has(name));
+  return { [CLEANUP_HOOK]: "", ...Object.fromEntries(kept) };
 }
+
+const KEPT = new Set([REMEDIATION_FOR, STARTS_CLUSTER]);
 
 function machineSettings({ spec }: KubeadmControlPlane): MachineSettings {
   const { deletion, taints, readinessGates = [] } = spec.machineTemplate.spec;

@@ -17,6 +17,7 @@ import {
 import { type Cache, type ReconcileContext, type Request, requestFor } from "@capstan/runtime";
 import type { JoinMode } from "./desired-config.ts";
 import { isControlledBy, machinesOfCluster } from "./indexes.ts";
+import { recordsInitialization } from "./initialized.ts";
 import { isEtcdManaged, machinePlan } from "./machine-plan.ts";
 import { effectiveControlPlane } from "./preconditions/effective.ts";
 import type { PlaneTarget, WorkloadSide } from "./workload/workload-side.ts";
@@ -62,7 +63,7 @@ export function readScope(object: KubeadmControlPlane, context: ReconcileContext
     cluster,
     paused: pausedCondition(object, cluster),
     deleting: object.metadata.deletionTimestamp !== undefined,
-    initialized: object.status?.initialization?.controlPlaneInitialized === true,
+    initialized: recordsInitialization(object),
     etcdManaged: isEtcdManaged(object.spec),
     context,
     side,
