@@ -3,6 +3,7 @@ import type { EtcdClient } from "@capstan/etcd";
 
 /** A control plane Machine as a place where a member of etcd answers. */
 export interface EtcdPlace {
+  /** Empty for a member that runs on no Machine of the control plane. */
   readonly machine: string;
   readonly nodeName: string;
   /** Addresses from the Machine's status: the direct way, on port 2379. */

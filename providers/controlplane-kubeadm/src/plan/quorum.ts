@@ -35,10 +35,12 @@ export function votesOf(view: ControlPlaneView, machine: MachineView): MemberVie
   return strayMembers(view).find(({ learner, name }) => !learner && name !== "");
 }
 
-/** A member without a Machine has no condition: only its alarms are known. */
+/** A member without a Machine has no condition. Its machine may be gone for long, so that only an answer shows that it runs. */
 function isHealthy(member: MemberView, view: ControlPlaneView): boolean {
   const machine = machineOf(view, member);
-  return machine === undefined ? member.alarms.length === 0 : machine.components.etcdMember.status === "True";
+  return machine === undefined
+    ? member.answered === true && member.alarms.length === 0
+    : machine.components.etcdMember.status === "True";
 }
 
 /**

@@ -62,6 +62,8 @@ export interface MemberView {
   readonly learner: boolean;
   readonly leader: boolean;
   readonly alarms: readonly string[];
+  /** It answered itself in this observation. */
+  readonly answered?: boolean | undefined;
 }
 
 /** A failure domain of the Cluster. */

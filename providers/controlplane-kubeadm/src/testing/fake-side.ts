@@ -164,6 +164,7 @@ export class FakeSide implements WorkloadSide {
       learner: false,
       leader: node === this.leader,
       alarms: [],
+      answered: !this.broken.has(node),
       peerUrls: [],
       clientUrls: [],
     };

@@ -234,7 +234,8 @@ class MachineWorkloadSide implements WorkloadSide {
     const { trouble } = followed;
     trouble.keep(new Set(places.map(({ nodeName }) => nodeName)));
     for (const each of inspections)
-      if (!("error" in each) && each.figures !== undefined) trouble.read(each.place.nodeName, each.figures, nowMs);
+      if (!("error" in each) && each.place.machine !== "" && each.figures !== undefined)
+        trouble.read(each.place.nodeName, each.figures, nowMs);
     return etcdSight(machines, memberPlaces(machines, nodes), inspections);
   }
 

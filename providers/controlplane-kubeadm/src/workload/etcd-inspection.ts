@@ -8,6 +8,8 @@ import { type EtcdFigures, etcdFigures } from "./etcd-figures.ts";
 const LIMIT_MS = 15_000;
 /** kubeadm's etcd has at most a member per Machine; a foreign server may list any number. */
 const MAX_MEMBERS = 64;
+/** So many members without a Machine are asked; further ones count as failed. */
+const MAX_ELSEWHERE = 2;
 
 /** What the member on one Machine answered. */
 export interface MemberAnswer {
@@ -34,8 +36,32 @@ export type Inspection =
       readonly leaderless?: true;
     };
 
-/** Asks the members on all Machines at the same time; each has a limited time. */
-export function inspectEtcd(
+/** Asks the members on all Machines at the same time, and then the voting members that they list elsewhere; each has a limited time. */
+export async function inspectEtcd(
+  ways: EtcdWays,
+  cluster: ClusterKey,
+  places: readonly EtcdPlace[],
+  clock: Clock,
+): Promise<Inspection[]> {
+  const found = await askAll(ways, cluster, places, clock);
+  return [...found, ...(await askAll(ways, cluster, placesElsewhere(found), clock))];
+}
+
+/** Where members without a Machine run: kubeadm names them after their Node, which may be gone. */
+function placesElsewhere(found: readonly Inspection[]): EtcdPlace[] {
+  const answers = found.filter((each): each is MemberAnswer => !("error" in each));
+  const asked = new Set([...answers.map(({ memberId }) => memberId), ...found.map(({ place }) => place.nodeName)]);
+  const elsewhere = (answers[0]?.members ?? []).filter(
+    ({ id, name, isLearner }) => name !== "" && !isLearner && !asked.has(id) && !asked.has(name),
+  );
+  return elsewhere.slice(0, MAX_ELSEWHERE).map(({ name, clientUrls }) => ({
+    machine: "",
+    nodeName: name,
+    addresses: clientUrls.flatMap((url) => (URL.canParse(url) ? [new URL(url).hostname.replace(/^\[|\]$/g, "")] : [])),
+  }));
+}
+
+function askAll(
   ways: EtcdWays,
   cluster: ClusterKey,
   places: readonly EtcdPlace[],

@@ -29,7 +29,7 @@ export function etcdSight(
   inspections: readonly Inspection[],
 ): EtcdSight {
   const answers = inspections.filter((each): each is MemberAnswer => !("error" in each));
-  const cluster = clusterOf(answers);
+  const cluster = clusterOf(answers.filter(({ place }) => place.machine !== ""));
   const inside = answers.filter(({ clusterId }) => clusterId === cluster);
   const found = membersOf(answers, inside, inspections, nodes);
   // It becomes part of conditions, and whoever answers chooses the names.
@@ -42,7 +42,7 @@ export function etcdSight(
   return { members, health: new Map(judged), lostQuorum: lostQuorum(inspections) };
 }
 
-/** The cluster that most members belong to; undefined if that is not clear. */
+/** The cluster that most members on Machines belong to; undefined if that is not clear. */
 function clusterOf(answers: readonly MemberAnswer[]): string | undefined {
   const counts = new Map<string, number>();
   for (const { clusterId } of answers) counts.set(clusterId, (counts.get(clusterId) ?? 0) + 1);
@@ -81,6 +81,7 @@ function membersOf(
       alarms: [...new Set(alarms.map(({ alarm }) => alarm))].filter((alarm) => alarm !== "NONE" && alarm !== ""),
       peerUrls: member.peerUrls,
       clientUrls: member.clientUrls,
+      answered: own !== undefined,
       dbSize: own?.status.dbSize,
     };
   });

@@ -252,6 +252,7 @@ export class Model {
       learner: member.learner,
       leader: member.id === this.leader,
       alarms: this.machines.find(({ node }) => node === member.node)?.alarmed === true ? ["NOSPACE"] : [],
+      answered: this.#alive(member),
     };
   }
 
