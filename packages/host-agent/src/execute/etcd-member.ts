@@ -1,4 +1,5 @@
 import { existsSync, readFileSync } from "node:fs";
+import { lstat, rm } from "node:fs/promises";
 import { RESTORE_FOLDER } from "@capstan/capi";
 
 const MANIFEST = "/etc/kubernetes/manifests/etcd.yaml";
@@ -17,6 +18,24 @@ export function etcdMember(root = ""): string | undefined {
   const folder = /--data-dir=([^\s"']+)/.exec(manifest ?? "")?.[1] ?? DATA;
   const isMember = manifest !== undefined || (existsSync(`${root}${folder}/member`) && !isCopy(root));
   return isMember ? folder : undefined;
+}
+
+/**
+ * Removes the member of etcd that a Machine has made in a folder. The Machine's manifest names the folder, so nothing is removed from a
+ * folder that no etcd would be given, and no data that were on the host before `sinceMs`. Files of others stay.
+ */
+export async function removeEtcdData(folder: string, root: string, sinceMs: number | undefined): Promise<void> {
+  if (!isDataFolder(folder)) return;
+  const member = `${root}${folder}/member`;
+  const found = await lstat(member).catch(() => undefined);
+  if (found === undefined || (sinceMs !== undefined && found.birthtimeMs < sinceMs)) return;
+  await rm(member, { recursive: true, force: true });
+}
+
+/** Whether a path may be a data folder: absolute, not a top-level folder, and without a way out of itself. */
+function isDataFolder(folder: string): boolean {
+  const names = folder.split("/").filter((name) => name !== "" && name !== ".");
+  return folder.startsWith("/") && names.length > 1 && !names.includes("..");
 }
 
 /** Explains why a host with a member is left as it is; the cure depends on whether a machine claims the host. */

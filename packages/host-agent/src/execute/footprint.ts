@@ -1,7 +1,8 @@
 import { mkdirSync, readFileSync, rmSync } from "node:fs";
-import { chmod, chown, copyFile, lstat, mkdir, readdir, rm, rmdir, stat } from "node:fs/promises";
+import { chmod, chown, copyFile, lstat, mkdir, rm, rmdir, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { appendFileDurableSync, copyDurable } from "@capstan/os";
+import { removeEtcdData } from "./etcd-member.ts";
 import type { NetworkBefore } from "./pod-network.ts";
 import type { RunCommand } from "./run-command.ts";
 
@@ -18,6 +19,8 @@ type Change =
 export interface Before extends NetworkBefore {
   images: string[];
   cniFiles: string[];
+  /** When it was looked at, in milliseconds since the epoch; earlier versions did not record it. */
+  atMs?: number | undefined;
 }
 
 /** Records everything that a Machine changes on a host before it changes it, so that releasing the host can revert it. */
@@ -85,7 +88,7 @@ export class Footprint {
     this.#note({ type: "mount", target });
   }
 
-  /** Must be called before a folder is filled that is emptied later, but stays: it may be a mount point. */
+  /** Must be called before etcd fills a folder. Its data are removed later, but the folder stays: it may be a mount point. */
   willFill(path: string): void {
     if (!this.#changes.some((change) => change.type === "contents" && change.path === path))
       this.#note({ type: "contents", path });
@@ -127,8 +130,7 @@ export class Footprint {
         await run(["umount", "--lazy", change.target]);
         return undefined;
       case "contents":
-        for (const name of await readdir(`${this.#root}${change.path}`).catch(() => []))
-          await rm(`${this.#root}${change.path}/${name}`, { recursive: true, force: true });
+        await removeEtcdData(change.path, this.#root, this.#before?.atMs);
         return undefined;
       case "unit":
         await run(["systemctl", "disable", change.name]);

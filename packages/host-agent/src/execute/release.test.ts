@@ -110,6 +110,40 @@ test("a failed step is reported with its own message, nothing is lost, and a ret
   expect(await release()).toBeUndefined();
 });
 
+const MANIFEST = "etc/kubernetes/manifests/etcd.yaml";
+
+async function etcdIn(folder: string): Promise<void> {
+  await put(MANIFEST);
+  await writeFile(join(root, MANIFEST), `- --data-dir=${folder}\n`);
+}
+
+test("removes only what etcd makes from the folder that its manifest names", async () => {
+  await put("srv/db/member/snap/db", "srv/db/owners.txt");
+  await etcdIn("/srv/db");
+  expect(await release()).toBeUndefined();
+  expect(await readdir(join(root, "srv/db"))).toEqual(["owners.txt"]);
+});
+
+test.each(["/", "/srv", "/srv/db/../../home/owner", "srv/db"])(
+  "removes nothing from %s when a manifest of etcd names it",
+  async (folder) => {
+    await put("member/x", "srv/member/x", "home/owner/member/x", "srv/db/member/x");
+    await etcdIn(folder);
+    expect(await release()).toBeUndefined();
+    for (const kept of ["member", "srv/member", "home/owner/member", "srv/db/member"])
+      expect(await readdir(join(root, kept))).toEqual(["x"]);
+  },
+);
+
+test("keeps the data of an etcd that was there before the Machine", async () => {
+  await rm(join(state, "footprint.jsonl"));
+  await put("srv/db/member/owners");
+  new Footprint(state, root).noteBefore(await lookBefore(systemClock, root, run));
+  await etcdIn("/srv/db");
+  expect(await release()).toBeUndefined();
+  expect(await readdir(join(root, "srv/db/member"))).toEqual(["owners"]);
+});
+
 test("a host without a recorded state keeps its images, plugins and routes", async () => {
   await rm(join(state, "footprint.jsonl"));
   expect(await release()).toBeUndefined();

@@ -152,5 +152,6 @@ export async function lookBefore(clock: Clock, root = "", run: RunCommand = runC
     ...(await lookAtNetwork(root, run, clock)),
     images: await listImages(run, clock),
     cniFiles: (await Promise.all(listed)).flat(),
+    atMs: clock.now(),
   };
 }
