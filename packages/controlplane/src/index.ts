@@ -8,6 +8,7 @@ export {
   type BackupReport,
   type BackupSubject,
   keepBackups,
+  sweepScratch,
   takeBackup,
 } from "./backup/keep-backups.ts";
 export { type BackupPlace, openBackupStore, type StoreSource } from "./backup/open-store.ts";

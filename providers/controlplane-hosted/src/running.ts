@@ -1,6 +1,7 @@
 import { lookup } from "node:dns/promises";
 import { join } from "node:path";
 import { Cluster, type ClusterKey, type LoadedProvider } from "@capstan/capi";
+import { sweepScratch } from "@capstan/controlplane";
 import type { Cache } from "@capstan/runtime";
 import { HostClusters } from "@capstan/workloads";
 import { controlPlaneOf, hostedControlPlaneController } from "./controller.ts";
@@ -17,6 +18,7 @@ export async function loadHosted(deps: HostedDeps): Promise<LoadedProvider> {
   const { client, cache, clock, random, log, gate, workload, dataDir, embedded } = deps;
   const processes = await processPlacement(deps);
   const management = deps.runsPods === true ? client : undefined;
+  sweepScratch(join(dataDir, "backups"));
   const hosts = new HostClusters({ management, fieldManager: client.fieldManager, clock, random, log, gate });
   return {
     addIndexes: () => undefined,

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { type ClusterKey, clusterSecretName, type LoadedProvider, Secret, type SecretPurpose } from "@capstan/capi";
+import { sweepScratch } from "@capstan/controlplane";
 import { controlPlaneBackupController } from "./backup/controller.ts";
 import { kubeadmControlPlaneController } from "./controller.ts";
 import { createEtcdWays } from "./etcd/create-etcd-ways.ts";
@@ -25,6 +26,7 @@ export function loadKubeadmControlPlane(deps: KubeadmControlPlaneDeps): LoadedPr
   const side = createWorkloadSide({ workloads: workload, ways, clock, random, log });
   if (deps.metrics !== undefined) observeEtcd(deps.metrics, () => side.etcdReports());
   const place = { dir: join(dataDir, "backups"), gate };
+  sweepScratch(place.dir);
   const server = new SnapshotServer({ clock, random, host: nodeAddress });
   return {
     addIndexes: addKubeadmControlPlaneIndexes,

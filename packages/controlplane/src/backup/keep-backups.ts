@@ -1,9 +1,10 @@
-import { mkdir, rm } from "node:fs/promises";
+import { rmSync } from "node:fs";
+import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { type Backup, type BackupStore, backupName, backupTimeMs, expiredBackups, planBackup } from "@capstan/backup";
 import type { ConditionInput } from "@capstan/capi";
 import type { ReconcileContext } from "@capstan/runtime";
-import { type BackupPlace, openBackupStore, type StoreSource } from "./open-store.ts";
+import { type BackupPlace, FETCHED, openBackupStore, type StoreSource } from "./open-store.ts";
 import { type BackupStatus, LISTED_BACKUPS } from "./schemas.ts";
 
 /** `capstan.dev/backup: now` requests one immediately. */
@@ -40,6 +41,14 @@ export interface BackupReport {
   recheckAtMs?: number;
 }
 
+/** Where snapshots are before they are stored. */
+const TAKING = ".taking";
+
+/** Removes the snapshots that a killed manager was storing or fetching; before its controllers start, since those use the same folders. */
+export function sweepScratch(dir: string): void {
+  for (const folder of [TAKING, FETCHED]) rmSync(join(dir, folder), { recursive: true, force: true });
+}
+
 /** Takes a snapshot into a scratch folder, stores it and returns the name of the backup. */
 export async function takeBackup(
   subject: Pick<BackupSubject, "owner" | "snapshot" | "describe">,
@@ -49,9 +58,9 @@ export async function takeBackup(
   label?: string,
 ): Promise<string> {
   const name = backupName(nowMs, label);
-  const scratch = join(dir, ".taking", subject.owner.replace("/", "_"));
-  await rm(scratch, { recursive: true, force: true });
-  await mkdir(scratch, { recursive: true, mode: 0o700 });
+  await mkdir(join(dir, TAKING), { recursive: true, mode: 0o700 });
+  // A recovery may save the same owner's data while a scheduled backup fails: each attempt deletes only its own folder.
+  const scratch = await mkdtemp(join(dir, TAKING, `${subject.owner.replace("/", "_")}-`));
   try {
     const file = join(scratch, `${name}.db`);
     await subject.snapshot(file);

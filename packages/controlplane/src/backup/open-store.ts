@@ -5,6 +5,9 @@ import { Secret, secretText } from "@capstan/capi";
 import type { ReconcileContext } from "@capstan/runtime";
 import type { BackupSettings } from "./schemas.ts";
 
+/** Where snapshots of object stores are while they are restored, below the manager's folder. */
+export const FETCHED = ".s3";
+
 /** The manager's folder for backups, and which addresses may be dialed. */
 export interface BackupPlace {
   readonly dir: string;
@@ -36,7 +39,7 @@ export async function openBackupStore(
   const { clock } = context;
   const keys = { accessKeyId, secretAccessKey };
   try {
-    return new S3Store({ ...rest, ...keys, field: `${field}.s3`, scratchDir: join(dir, ".s3"), clock, gate });
+    return new S3Store({ ...rest, ...keys, field: `${field}.s3`, scratchDir: join(dir, FETCHED), clock, gate });
   } catch (error) {
     return { problem: error instanceof Error ? error.message : String(error) };
   }
