@@ -3,4 +3,4 @@ export { type Backup, type BackupStore, backupName, backupTimeMs } from "./backu
 export { type CronSchedule, nextTime, parseCron } from "./cron.ts";
 export { DirectoryStore } from "./directory-store.ts";
 export { type BackupPlan, type BackupPlanInput, expiredBackups, planBackup } from "./plan.ts";
-export { type S3Options, S3Store } from "./s3-store.ts";
+export { type S3Options, S3Store, s3Location } from "./s3-store.ts";

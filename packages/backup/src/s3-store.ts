@@ -30,6 +30,11 @@ export interface S3Options {
   gate: DialGate;
 }
 
+/** Where the backups of these settings are, for people. */
+export function s3Location({ endpoint, bucket, prefix }: Pick<S3Options, "endpoint" | "bucket" | "prefix">): string {
+  return `${endpoint}/${bucket}${prefix === undefined ? "" : `/${prefix}`}`;
+}
+
 /** A request fails when the store is silent for this long. */
 const SILENCE_MS = 75_000;
 /** A page of a listing: 1000 keys of at most 1 KiB, with what else is said of each. */
@@ -50,7 +55,7 @@ export class S3Store implements BackupStore {
     // URL normalization would remove such a part together with the one before it.
     if ([options.bucket, ...(options.prefix ?? "").split("/")].some((part) => part === "." || part === ".."))
       throw new Error(`${options.field}: bucket and prefix must not have the parts "." or ".."; choose other names`);
-    this.location = `${options.endpoint}/${options.bucket}${options.prefix === undefined ? "" : `/${options.prefix}`}`;
+    this.location = s3Location(options);
   }
 
   async list(owner: string): Promise<Backup[]> {

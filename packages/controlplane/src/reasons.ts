@@ -10,6 +10,10 @@ export const CONTROL_PLANE_REASONS: ReasonCatalogue = {
     meaning: "The new version does not support the kubelets of some Nodes.",
     cure: "Upgrade their Machines first; the message names the oldest version that works.",
   },
+  NoBackup: {
+    meaning: "The store of the backups has none of this control plane, although there were some or it was changed.",
+    cure: "Take a backup with capstan backup create, or correct where backups are stored.",
+  },
   NodesNotKnown: {
     meaning:
       "The versions of the kubelets are unknown because the workload cluster cannot be reached; the upgrade waits.",

@@ -4,13 +4,15 @@ import { join } from "node:path";
 import { type Backup, type BackupStore, backupName, backupTimeMs, expiredBackups, planBackup } from "@capstan/backup";
 import type { ConditionInput } from "@capstan/capi";
 import type { ReconcileContext } from "@capstan/runtime";
-import { type BackupPlace, FETCHED, openBackupStore, type StoreSource } from "./open-store.ts";
+import { type BackupPlace, FETCHED, openBackupStore, type StoreSource, storeLocation } from "./open-store.ts";
 import { type BackupStatus, LISTED_BACKUPS } from "./schemas.ts";
 
 /** `capstan.dev/backup: now` requests one immediately. */
 export const BACKUP_ANNOTATION = "capstan.dev/backup";
 /** A failed backup is retried after this time. */
 const RETRY_MS = 60_000;
+/** The store is listed this often even if nothing is due: backups may be deleted in it. */
+const RELIST_MS = 24 * 3_600_000;
 /** Maximum number removed in one reconcile: a store may list any number, and each deletion takes time. */
 const MAX_REMOVED = 100;
 
@@ -86,15 +88,18 @@ export async function keepBackups(
     recheckAtMs: nowMs + RETRY_MS,
   });
   const input = { schedule: settings?.schedule, createdMs, nowMs };
-  if (known?.lastName !== undefined && !requested) {
-    // When the next backup is due follows from the last one; the store is queried only when one is taken.
-    const last = { name: known.lastName, timeMs: backupTimeMs(known.lastName) ?? 0, sizeBytes: 0 };
-    const due = planBackup({ ...input, requested, backups: [last] });
+  const listedMs = Date.parse(known?.listedTime ?? "") || 0;
+  const sameStore = known?.location === storeLocation(settings, place);
+  if (known !== undefined && sameStore && listedMs + RELIST_MS > nowMs && !requested) {
+    // When the next backup is due follows from the last one.
+    const { lastName } = known;
+    const last = lastName === undefined ? [] : [{ name: lastName, timeMs: backupTimeMs(lastName) ?? 0, sizeBytes: 0 }];
+    const due = planBackup({ ...input, requested, backups: last });
     if (due.type === "later" || due.type === "never")
       return {
-        status: { ...known, ...(due.type === "later" ? { nextTime: time(due.atMs) } : {}) },
-        condition: BACKED_UP,
-        ...(due.type === "later" ? { recheckAtMs: due.atMs } : {}),
+        status: { ...known, nextTime: due.type === "later" ? time(due.atMs) : undefined },
+        condition: conditionOf(last.length, known, known.location ?? ""),
+        recheckAtMs: Math.min(listedMs + RELIST_MS, due.type === "later" ? due.atMs : Number.POSITIVE_INFINITY),
       };
   }
   const store = await openBackupStore(subject, place, context);
@@ -111,31 +116,46 @@ export async function keepBackups(
     const nextMs = next.type === "later" ? next.atMs : undefined;
     const kept = backups.filter((backup) => !expired.includes(backup));
     return {
-      ...statusOf(kept, store.location, nextMs),
-      condition:
-        kept.length === 0
-          ? { type: "BackedUp", status: "False", reason: "NoBackupYet", message: "The first backup is not due yet" }
-          : BACKED_UP,
-      ...(nextMs === undefined ? {} : { recheckAtMs: nextMs }),
+      status: statusOf(kept, known, store.location, nowMs, nextMs),
+      condition: conditionOf(kept.length, known, store.location),
+      recheckAtMs: Math.min(nowMs + RELIST_MS, nextMs ?? Number.POSITIVE_INFINITY),
     };
   } catch (error) {
     return failed("BackupFailed", error instanceof Error ? error.message : String(error));
   }
 }
 
-function statusOf(kept: readonly Backup[], location: string, nextMs: number | undefined): { status?: BackupStatus } {
+/** A store that once had backups and has none is not one whose first backup is yet to come. */
+function conditionOf(count: number, known: BackupStatus | undefined, location: string): ConditionInput {
+  if (count > 0) return BACKED_UP;
+  const none = { type: "BackedUp", status: "False" as const };
+  return known === undefined
+    ? { ...none, reason: "NoBackupYet", message: "The first backup is not due yet" }
+    : {
+        ...none,
+        reason: "NoBackup",
+        message: `${location} has no backup of this control plane: take one with capstan backup create, or correct where backups are stored`,
+      };
+}
+
+function statusOf(
+  kept: readonly Backup[],
+  known: BackupStatus | undefined,
+  location: string,
+  nowMs: number,
+  nextMs: number | undefined,
+): BackupStatus | undefined {
   const last = kept.at(-1);
-  if (last === undefined) return {};
+  if (last === undefined && known === undefined) return undefined;
   return {
-    status: {
-      lastName: last.name,
-      lastTime: time(backupTimeMs(last.name) ?? 0),
-      lastSizeBytes: last.sizeBytes,
-      count: kept.length,
-      location,
-      backups: kept.slice(-LISTED_BACKUPS).map(({ name, sizeBytes }) => ({ name, sizeBytes })),
-      ...(nextMs === undefined ? {} : { nextTime: time(nextMs) }),
-    },
+    ...(last === undefined
+      ? {}
+      : { lastName: last.name, lastTime: time(backupTimeMs(last.name) ?? 0), lastSizeBytes: last.sizeBytes }),
+    count: kept.length,
+    location,
+    listedTime: time(nowMs),
+    backups: kept.slice(-LISTED_BACKUPS).map(({ name, sizeBytes }) => ({ name, sizeBytes })),
+    nextTime: nextMs === undefined ? undefined : time(nextMs),
   };
 }
 

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import type { DialGate } from "@capstan/apimachinery/foreign";
-import { type BackupStore, DirectoryStore, S3Store } from "@capstan/backup";
+import { type BackupStore, DirectoryStore, S3Store, s3Location } from "@capstan/backup";
 import { Secret, secretText } from "@capstan/capi";
 import type { ReconcileContext } from "@capstan/runtime";
 import type { BackupSettings } from "./schemas.ts";
@@ -20,6 +20,11 @@ export interface StoreSource {
   readonly settings: BackupSettings | undefined;
   /** The field of the settings, for messages: `spec.etcd.backup`. */
   readonly field: string;
+}
+
+/** Where the backups of settings are, without the credentials of the store. */
+export function storeLocation(settings: BackupSettings | undefined, { dir }: BackupPlace): string {
+  return settings?.s3 === undefined ? dir : s3Location(settings.s3);
 }
 
 /** Returns the store that settings choose, or why it cannot be used. */

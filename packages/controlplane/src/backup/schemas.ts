@@ -49,6 +49,7 @@ export const backupStatusFields = {
   lastSizeBytes: optional(integer({ doc: "Size of the last backup in bytes.", minimum: 0, format: "int64" })),
   count: optional(integer({ doc: "Number of backups that are kept.", minimum: 0 })),
   location: optional(string({ doc: "Where the backups are kept.", maxLength: 1024 })),
+  listedTime: optional(string({ doc: "Time when the store was last listed; daily at least.", maxLength: 64 })),
   nextTime: optional(string({ doc: "Time when the next backup is due.", maxLength: 64 })),
   backups: optional(
     array(

@@ -74,8 +74,8 @@ async function keep(
   { ways, place, named }: BackupDeps,
 ): Promise<BackupReport> {
   const { metadata, spec, status } = object;
-  const { lastName, lastTime, lastSizeBytes, count, location, nextTime, backups } = status ?? {};
-  const known = { lastName, lastTime, lastSizeBytes, count, location, nextTime, backups };
+  const { lastName, lastTime, lastSizeBytes, count, location, listedTime, nextTime, backups } = status ?? {};
+  const known = { lastName, lastTime, lastSizeBytes, count, location, listedTime, nextTime, backups };
   return await keepBackups(
     {
       owner: backupOwner(plane),
@@ -84,7 +84,7 @@ async function keep(
       field: "spec",
       createdMs: Date.parse(metadata.creationTimestamp ?? "") || context.clock.now(),
       requested: metadata.annotations?.[BACKUP_ANNOTATION] !== undefined,
-      known: lastName === undefined ? undefined : JSON.parse(JSON.stringify(known)),
+      known: location === undefined ? undefined : JSON.parse(JSON.stringify(known)),
       named: named(plane.key, context),
       snapshot: (file) => snapshotOfQuorum(plane.key, ways, file, context),
       describe: () => describePlane(plane, context),
