@@ -38,7 +38,7 @@ export { podLastWords, podReady, podRestarts, podTrouble, podWords } from "./pod
 export { type OwnerLimits } from "./process/isolation/cgroup-limits.ts";
 export type { IsolationReport } from "./process/isolation/isolation.ts";
 export { readLogTail } from "./process/log-file.ts";
-export { bindProblem, PortAllocator, PortTakenError } from "./process/ports.ts";
+export { allocatedPorts, bindProblem, PortAllocator, PortTakenError } from "./process/ports.ts";
 export { ProcessWorkloads } from "./process/process-workloads.ts";
 export { programHash } from "./process/program-files.ts";
 export { UserIds } from "./process/user-ids.ts";

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { type ClusterKey, clusterSecretName, type LoadedProvider, Secret, type SecretPurpose } from "@capstan/capi";
 import { sweepScratch } from "@capstan/controlplane";
+import { allocatedPorts } from "@capstan/workloads";
 import { controlPlaneBackupController } from "./backup/controller.ts";
 import { kubeadmControlPlaneController } from "./controller.ts";
 import { createEtcdWays } from "./etcd/create-etcd-ways.ts";
@@ -27,7 +28,13 @@ export function loadKubeadmControlPlane(deps: KubeadmControlPlaneDeps): LoadedPr
   if (deps.metrics !== undefined) observeEtcd(deps.metrics, () => side.etcdReports());
   const place = { dir: join(dataDir, "backups"), gate };
   sweepScratch(place.dir);
-  const server = new SnapshotServer({ clock, random, host: nodeAddress });
+  const server = new SnapshotServer({
+    clock,
+    random,
+    host: nodeAddress,
+    dir: join(dataDir, "recoveries"),
+    taken: () => portsOfThisMachine(dataDir),
+  });
   return {
     addIndexes: addKubeadmControlPlaneIndexes,
     controllers: () => [
@@ -37,4 +44,10 @@ export function loadKubeadmControlPlane(deps: KubeadmControlPlaneDeps): LoadedPr
     ],
     close: () => server.close(),
   };
+}
+
+/** Ports of control planes on this machine, hosted and simulated ones. */
+async function portsOfThisMachine(dataDir: string): Promise<ReadonlySet<number>> {
+  const roots = ["clusters", "embedded"].map((name) => allocatedPorts(join(dataDir, name)));
+  return new Set((await Promise.all(roots)).flatMap((ports) => [...ports.keys()]));
 }

@@ -43,7 +43,7 @@ export class PortAllocator {
       (name) => known[name] === undefined || (fixed[name] !== undefined && known[name] !== fixed[name]),
     );
     if (missing.length > 0) {
-      const others = await this.#takenPorts(owner);
+      const others = await allocatedPorts(this.#root, owner);
       const taken = new Set([...others.keys(), ...Object.values(known)]);
       for (const name of missing) {
         const wanted = fixed[name];
@@ -58,18 +58,18 @@ export class PortAllocator {
     }
     return Object.fromEntries(names.map((name) => [name, known[name] ?? 0]));
   }
+}
 
-  /** Ports of other owners with their owner, also of programs that do not run right now: they will want them back. */
-  async #takenPorts(except: string): Promise<Map<number, string>> {
-    const taken = new Map<number, string>();
-    for (const namespace of await folders(this.#root))
-      for (const name of await folders(join(this.#root, namespace))) {
-        const owner = `${namespace}/${name}`;
-        if (owner === except) continue;
-        for (const port of Object.values(await readPorts(join(this.#root, owner, FILE)))) taken.set(port, owner);
-      }
-    return taken;
-  }
+/** Ports of the owners of a root with their owner, also of programs that do not run right now: they will want them back. */
+export async function allocatedPorts(root: string, except?: string): Promise<Map<number, string>> {
+  const taken = new Map<number, string>();
+  for (const namespace of await folders(root))
+    for (const name of await folders(join(root, namespace))) {
+      const owner = `${namespace}/${name}`;
+      if (owner === except) continue;
+      for (const port of Object.values(await readPorts(join(root, owner, FILE)))) taken.set(port, owner);
+    }
+  return taken;
 }
 
 /** Thrown when a fixed port already belongs to another owner. */

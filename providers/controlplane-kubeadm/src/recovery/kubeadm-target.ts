@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
-import { findCondition, ownerReference } from "@capstan/apimachinery";
+import { controllerOf, findCondition, ownerReference } from "@capstan/apimachinery";
 import {
   CLUSTER_SECRET_TYPE,
   CONTROL_PLANE_LABEL,
@@ -15,7 +15,6 @@ import {
   RECOVERY_ANNOTATION,
   RESTORE_ANNOTATION,
   Secret,
-  secretText,
 } from "@capstan/capi";
 import { type BackupPlace, takeBackup } from "@capstan/controlplane";
 import type { ReconcileContext } from "@capstan/runtime";
@@ -29,7 +28,7 @@ import { readOwned, readScope } from "../scope.ts";
 import type { WorkloadSide } from "../workload/workload-side.ts";
 import type { Survey, SurveyedMember } from "./record.ts";
 import { newNodeScript, restoreScript } from "./restore-script.ts";
-import { parseAddress, type ServedFile, type SnapshotAddress, type SnapshotServer } from "./snapshot-server.ts";
+import type { ServedFile, ServedSnapshot, SnapshotServer } from "./snapshot-server.ts";
 import type { RecoveryTarget } from "./target.ts";
 
 const DEFAULT_NAMING = "{{ .kubeadmControlPlane.name }}-{{ .random }}";
@@ -187,7 +186,7 @@ export class KubeadmTarget implements RecoveryTarget {
     const { namespace } = this.#plane.key;
     await this.#deps.server.withdraw(this.#uid);
     const secret = await this.#context.client.get(Secret, { namespace, name: this.#secretName });
-    if (secret !== undefined) await this.#context.client.delete(secret);
+    if (this.#isOurs(secret)) await this.#context.client.delete(secret);
   }
 
   /** Serves the snapshot and writes the script that fetches it; again after a restart of the manager. */
@@ -195,11 +194,15 @@ export class KubeadmTarget implements RecoveryTarget {
     const { client } = this.#context;
     const key = { namespace: this.#plane.key.namespace, name: this.#secretName };
     const secret = await client.get(Secret, key);
-    if (this.#deps.server.serves(this.#uid) && secret !== undefined) return;
+    if (this.#deps.server.serves(this.#uid) && this.#isOurs(secret)) return;
+    if (secret !== undefined && !this.#isOurs(secret))
+      throw new Error(
+        `Secret ${key.name} has the name of the scripts that restore etcd, and belongs to another owner: delete it`,
+      );
     const store = await this.#store();
     const snapshot = await store.snapshot(this.#owner, backup);
     const { file } = snapshot;
-    const source = await this.#serve(snapshot, machine, addressIn(secret));
+    const source = await this.#serve(snapshot, machine);
     const dataDir =
       this.#plane.controlPlane.spec.kubeadmConfigSpec?.clusterConfiguration?.etcd?.local?.dataDir ?? "/var/lib/etcd";
     const script = restoreScript({ ...source, sha256: await sha256Of(file), dataDir });
@@ -208,25 +211,28 @@ export class KubeadmTarget implements RecoveryTarget {
       kind: Secret.kind,
       metadata: { ...key, ownerReferences: [ownerReference(this.#recovery, { controller: true })] },
       type: CLUSTER_SECRET_TYPE,
-      data: { script: base64(script), after: base64(newNodeScript), address: base64(JSON.stringify(source)) },
+      data: { script: base64(script), after: base64(newNodeScript) },
     };
     await client.ensure(desired as Secret, secret);
   }
 
   /** At the address that a Machine knows already, or at a new one if there is none. */
-  async #serve(snapshot: ServedFile, machine: Machine | undefined, before: SnapshotAddress | undefined) {
-    const { server } = this.#deps;
+  async #serve(snapshot: ServedFile, machine: Machine | undefined): Promise<ServedSnapshot> {
     try {
-      return await server.publish(this.#uid, snapshot, before);
+      return await this.#deps.server.publish(this.#uid, snapshot, machine !== undefined);
     } catch (error) {
-      if (before === undefined) throw error;
-      if (machine === undefined) return await server.publish(this.#uid, snapshot);
+      if (machine === undefined) throw error;
       const why = error instanceof Error ? error.message : String(error);
       throw new Error(
         `the snapshot cannot be served where Machine ${machine.metadata.name ?? ""} fetches it (${why}); if that lasts, delete the Machine: it is created again`,
         { cause: error },
       );
     }
+  }
+
+  /** Tenants may create a Secret of this name. */
+  #isOurs(secret: Secret | undefined): secret is Secret {
+    return secret !== undefined && controllerOf(secret)?.uid === this.#uid;
   }
 
   /** No member is removed from an etcd without quorum: it is replaced as a whole. */
@@ -303,10 +309,6 @@ export class KubeadmTarget implements RecoveryTarget {
 function isAvailable(machine: Machine): boolean {
   const condition = findCondition(conditionsOf(machine), "Available");
   return machine.metadata.deletionTimestamp === undefined && condition?.status === "True";
-}
-
-function addressIn(secret: Secret | undefined): SnapshotAddress | undefined {
-  return parseAddress(secretText(secret, "address") ?? "");
 }
 
 const base64 = (text: string): string => Buffer.from(text).toString("base64");

@@ -1,5 +1,14 @@
+import { controllerOf, type Unstructured } from "@capstan/apimachinery";
 import { DirectoryStore } from "@capstan/backup";
-import { Cluster, KubeadmConfig, KubeadmControlPlane, type Machine, RECOVERY_ANNOTATION } from "@capstan/capi";
+import {
+  Cluster,
+  KubeadmConfig,
+  KubeadmControlPlane,
+  type Machine,
+  RECOVERY_ANNOTATION,
+  Secret,
+  secretText,
+} from "@capstan/capi";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { ControlPlaneRecovery } from "../kinds/control-plane-recovery.ts";
 import { RecoveryWorld } from "../testing/recovery-world.ts";
@@ -163,4 +172,21 @@ test("a paused Cluster is not recovered before it is resumed", async () => {
   expect(await text()).toContain("Paused");
   await at.world.user.patch(key, { spec: { paused: null } });
   await at.reached(({ status }) => status?.phase === "Starting" && status.machine !== undefined);
+});
+
+test("a Secret that a tenant made under the name of the scripts is neither trusted nor overwritten", async () => {
+  const metadata = { namespace: NAMESPACE, name: "r1-restore-etcd" };
+  const base64 = (value: string): string => Buffer.from(value).toString("base64");
+  const address = { url: `https://10.0.0.1:2222/${"a".repeat(64)}`, caPem: "X", certPem: "X", keyPem: "X" };
+  const data = { address: base64(JSON.stringify(address)), script: base64("tenant"), after: base64("tenant") };
+  await at.world.user.create({ apiVersion: "v1", kind: "Secret", metadata, data } as Unstructured);
+  await at.powerOff(1);
+  await at.create({ approved: true });
+  await at.eventually(async () => (await text()).includes("Secret r1-restore-etcd has the name of the scripts"), text);
+  expect(at.served.size).toBe(0);
+  await at.world.user.delete({ kind: Secret, ...metadata });
+  await at.eventually(async () => at.served.size === 1, text);
+  const secret = await at.world.user.get(Secret, metadata);
+  expect(secretText(secret, "script")).toContain("https://10.0.0.1:1234/token");
+  expect(controllerOf(secret as Secret)?.kind).toBe("ControlPlaneRecovery");
 });

@@ -1,10 +1,10 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { request } from "node:https";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { seededRandom, systemClock } from "@capstan/apimachinery";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { parseAddress, type ServedSnapshot, SnapshotServer } from "./snapshot-server.ts";
+import { type ServedSnapshot, SnapshotServer } from "./snapshot-server.ts";
 
 let dir: string;
 let file: string;
@@ -28,8 +28,14 @@ afterEach(async () => {
   rmSync(dir, { recursive: true, force: true });
 });
 
-function start(host = "127.0.0.1"): SnapshotServer {
-  const server = new SnapshotServer({ clock: systemClock, random: seededRandom(servers.length + 1), host });
+function start(host = "127.0.0.1", taken: (port: number) => boolean = () => false): SnapshotServer {
+  const server = new SnapshotServer({
+    clock: systemClock,
+    random: seededRandom(servers.length + 1),
+    host,
+    dir: join(dir, "recoveries"),
+    taken: () => Promise.resolve({ has: taken } as ReadonlySet<number>),
+  });
   servers.push(server);
   return server;
 }
@@ -50,7 +56,7 @@ function get({ url, caPem }: ServedSnapshot): Promise<string> {
 
 test("serves a snapshot at an address of its own until it is withdrawn", async () => {
   const server = start();
-  const address = await server.publish("a", snapshot);
+  const address = await server.publish("a", snapshot, false);
   expect(await get(address)).toBe("200 snapshot");
   const other = new URL(address.url);
   other.pathname = "/guess";
@@ -63,7 +69,7 @@ test("serves a snapshot at an address of its own until it is withdrawn", async (
 
 test("serves nothing for a recovery that was deleted, and removes what was fetched for it", async () => {
   const server = start();
-  const [kept, gone] = [await server.publish("a", snapshot), await server.publish("b", snapshot)];
+  const [kept, gone] = [await server.publish("a", snapshot, false), await server.publish("b", snapshot, false)];
   await server.keep(new Set(["a"]));
   expect(await get(kept)).toBe("200 snapshot");
   await expect(get(gone)).rejects.toThrow("ECONNREFUSED");
@@ -71,26 +77,35 @@ test("serves nothing for a recovery that was deleted, and removes what was fetch
 });
 
 test("after a restart the same address serves it again, with the same certificate", async () => {
-  const before = await start().publish("a", snapshot);
+  const before = await start().publish("a", snapshot, false);
   await servers[0]?.close();
-  const after = await start().publish("a", snapshot, parseAddress(JSON.stringify(before)));
+  const after = await start().publish("a", snapshot, true);
   expect(after).toEqual(before);
   expect(await get(before)).toBe("200 snapshot");
 });
 
-test("says why it cannot serve at that address any more", async () => {
-  const before = await start().publish("a", snapshot);
-  await expect(start().publish("b", snapshot, before)).rejects.toThrow("EADDRINUSE");
-  await expect(start("127.0.0.2").publish("b", snapshot, before)).rejects.toThrow("this machine is 127.0.0.2 now");
+test("says why it cannot serve at an address that a machine knows, and takes another one before it does", async () => {
+  const before = await start().publish("a", snapshot, false);
+  await expect(start().publish("a", snapshot, true)).rejects.toThrow("EADDRINUSE");
+  await expect(start("127.0.0.2").publish("a", snapshot, true)).rejects.toThrow("this machine is 127.0.0.2 now");
+  await expect(start().publish("b", snapshot, true)).rejects.toThrow("not in the data directory");
+  const other = await start().publish("a", snapshot, false);
+  expect(other.url).not.toBe(before.url);
+  expect(await get(other)).toBe("200 snapshot");
 });
 
-test.each([
-  "",
-  "{}",
-  "[]",
-  JSON.stringify({ url: `https://h:22/${"a".repeat(64)}`, caPem: "", certPem: "", keyPem: "" }),
-  JSON.stringify({ url: "https://h:2222/", caPem: "", certPem: "", keyPem: "" }),
-  JSON.stringify({ url: `https://h:2222/${"a".repeat(64)}`, caPem: "", certPem: "" }),
-])("does not accept %s as an address", (text) => {
-  expect(parseAddress(text)).toBeUndefined();
+test("forgets the addresses of recoveries that were deleted while no manager ran", async () => {
+  await start().publish("a", snapshot, false);
+  await servers[0]?.close();
+  expect(readdirSync(join(dir, "recoveries"))).toEqual(["a.json"]);
+  await start().keep(new Set());
+  expect(readdirSync(join(dir, "recoveries"))).toEqual([]);
+});
+
+test("takes no port that belongs to a program which does not run right now", async () => {
+  const refused: number[] = [];
+  const isTaken = (port: number): boolean => refused.length < 3 && refused.push(port) > 0;
+  const { url } = await start("127.0.0.1", isTaken).publish("a", snapshot, false);
+  expect(refused).toHaveLength(3);
+  expect(refused).not.toContain(Number(new URL(url).port));
 });

@@ -1,15 +1,18 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import { createReadStream } from "node:fs";
+import { mkdir, readdir, readFile, rm } from "node:fs/promises";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { createServer, type Server } from "node:https";
+import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { type Clock, HTTP_TIME_LIMITS, limitConnections, type Random, TLS_TIME_LIMITS } from "@capstan/apimachinery";
 import { hostPort, isIPAddress } from "@capstan/controlplane";
+import { writeFileAtomic } from "@capstan/os";
 import { BACKDATE_MS, createCertificateAuthority, issueCertificate } from "@capstan/pki";
 
 const VALID_MS = 365 * 24 * 3_600_000;
-const ADDRESS = /^https:\/\/[^/]+:(\d{1,5})\/[0-9a-f]{64}$/;
-const [FIRST_PORT, LAST_PORT] = [1024, 65_535];
+/** Names of the files with addresses, below the manager's data directory. */
+const SUFFIX = ".json";
 const CONNECTIONS = { maxConnections: 256, maxUnauthenticatedPerAddress: 16, quietMs: 30_000, answerMs: 30_000 };
 
 /** Dependencies of a SnapshotServer. */
@@ -18,6 +21,10 @@ export interface SnapshotServerOptions {
   readonly random: Random;
   /** Address of this machine that nodes reach. */
   readonly host: string;
+  /** Folder of the manager for the addresses and keys: whoever could write them would choose where the manager listens. */
+  readonly dir: string;
+  /** Ports that belong to other programs, also while these do not run. */
+  readonly taken: () => Promise<ReadonlySet<number>>;
 }
 
 /** Where a snapshot is served. */
@@ -39,22 +46,9 @@ interface Serving {
 }
 
 /** What makes an address the same after a restart: machines that were given it fetch the snapshot from there. Whoever has it can pose as the server. */
-export interface SnapshotAddress extends ServedSnapshot {
+interface SnapshotAddress extends ServedSnapshot {
   readonly certPem: string;
   readonly keyPem: string;
-}
-
-/** An address as JSON; undefined unless it is one that this server could have made, since tenants may write it. */
-export function parseAddress(text: string): SnapshotAddress | undefined {
-  try {
-    const { url, caPem, certPem, keyPem } = JSON.parse(text) as Record<string, unknown>;
-    const port = typeof url === "string" ? Number(ADDRESS.exec(url)?.[1]) : 0;
-    if (typeof url !== "string" || !(port >= FIRST_PORT && port <= LAST_PORT)) return undefined;
-    if (typeof caPem !== "string" || typeof certPem !== "string" || typeof keyPem !== "string") return undefined;
-    return { url, caPem, certPem, keyPem };
-  } catch {
-    return undefined;
-  }
 }
 
 /** Serves snapshots of etcd to new Machines over HTTPS, each at an unguessable address, as long as a recovery needs it. */
@@ -66,19 +60,18 @@ export class SnapshotServer {
     this.#options = options;
   }
 
-  /** Serves a file until it is withdrawn, at the address that it had before if there is one. Fails if that cannot be used any more. */
-  async publish(key: string, snapshot: ServedFile, before?: SnapshotAddress): Promise<SnapshotAddress> {
-    await this.withdraw(key);
-    const { host, random } = this.#options;
-    const known = before === undefined ? undefined : new URL(before.url);
-    if (known !== undefined && known.hostname !== new URL(`https://${hostPort(host, 1)}`).hostname)
-      throw new Error(`a snapshot is expected at ${known.host}, and this machine is ${host} now`);
-    const token = known?.pathname.slice(1) ?? Buffer.from(random.bytes(32)).toString("hex");
-    const identity = before ?? (await this.#identity());
-    const { server, port } = await this.#listen(identity, Number(known?.port ?? 0), { token, file: snapshot.file });
-    this.#byKey.set(key, { server, release: () => snapshot.release() });
-    const { caPem, certPem, keyPem } = identity;
-    return { url: `https://${hostPort(host, port)}/${token}`, caPem, certPem, keyPem };
+  /**
+   * Serves a file until it is withdrawn, at the address that it had before. Once a machine knows the address no other one is chosen: then it
+   * fails if that one cannot be used any more.
+   */
+  async publish(key: string, snapshot: ServedFile, isKnown: boolean): Promise<ServedSnapshot> {
+    await this.#stop(key);
+    const before = await this.#stored(key);
+    if (before === undefined && isKnown)
+      throw new Error("its address is not in the data directory of this manager, which has lost or never had it");
+    const serving = before === undefined ? undefined : this.#again(key, snapshot, before);
+    if (serving !== undefined && isKnown) return await serving;
+    return (await serving?.catch(() => undefined)) ?? (await this.#first(key, snapshot));
   }
 
   /** Whether a file is served under a key: not after a restart. */
@@ -86,23 +79,72 @@ export class SnapshotServer {
     return this.#byKey.has(key);
   }
 
+  /** Ends the serving of a file and forgets its address. */
   async withdraw(key: string): Promise<void> {
-    const serving = this.#byKey.get(key);
-    this.#byKey.delete(key);
-    if (serving === undefined) return;
-    const { server, release } = serving;
-    server.closeAllConnections();
-    await new Promise<void>((resolve) => server.close(() => resolve()));
-    await release();
+    await this.#stop(key);
+    await rm(this.#pathOf(key), { force: true });
   }
 
   /** Withdraws all but these: nothing is served for a recovery that was deleted. */
   async keep(keys: ReadonlySet<string>): Promise<void> {
-    for (const key of this.#byKey.keys()) if (!keys.has(key)) await this.withdraw(key);
+    const files = await readdir(this.#options.dir).catch(() => []);
+    const stored = files.filter((name) => name.endsWith(SUFFIX)).map((name) => name.slice(0, -SUFFIX.length));
+    for (const key of new Set([...this.#byKey.keys(), ...stored])) if (!keys.has(key)) await this.withdraw(key);
   }
 
+  /** Stops serving; the next manager serves at the same addresses. */
   async close(): Promise<void> {
-    for (const key of this.#byKey.keys()) await this.withdraw(key);
+    for (const key of this.#byKey.keys()) await this.#stop(key);
+  }
+
+  async #first(key: string, snapshot: ServedFile): Promise<ServedSnapshot> {
+    const token = Buffer.from(this.#options.random.bytes(32)).toString("hex");
+    const identity = await this.#identity();
+    const taken = await this.#options.taken();
+    for (;;) {
+      const { server, port } = await this.#listen(identity, 0, { token, file: snapshot.file });
+      if (taken.has(port)) {
+        await close(server);
+        continue;
+      }
+      const url = `https://${hostPort(this.#options.host, port)}/${token}`;
+      this.#byKey.set(key, { server, release: () => snapshot.release() });
+      // Before a machine can learn of it.
+      await mkdir(this.#options.dir, { recursive: true, mode: 0o700 });
+      await writeFileAtomic(this.#pathOf(key), JSON.stringify({ ...identity, url }));
+      return { url, caPem: identity.caPem };
+    }
+  }
+
+  async #again(key: string, snapshot: ServedFile, { url, ...identity }: SnapshotAddress): Promise<ServedSnapshot> {
+    const known = new URL(url);
+    const { host } = this.#options;
+    if (known.hostname !== new URL(`https://${hostPort(host, 1)}`).hostname)
+      throw new Error(`a snapshot is expected at ${known.host}, and this machine is ${host} now`);
+    const token = known.pathname.slice(1);
+    const { server } = await this.#listen(identity, Number(known.port), { token, file: snapshot.file });
+    this.#byKey.set(key, { server, release: () => snapshot.release() });
+    return { url, caPem: identity.caPem };
+  }
+
+  async #stop(key: string): Promise<void> {
+    const serving = this.#byKey.get(key);
+    this.#byKey.delete(key);
+    if (serving === undefined) return;
+    await close(serving.server);
+    await serving.release();
+  }
+
+  async #stored(key: string): Promise<SnapshotAddress | undefined> {
+    try {
+      return JSON.parse(await readFile(this.#pathOf(key), "utf8")) as SnapshotAddress;
+    } catch {
+      return undefined;
+    }
+  }
+
+  #pathOf(key: string): string {
+    return join(this.#options.dir, `${encodeURIComponent(key)}${SUFFIX}`);
   }
 
   async #identity(): Promise<Omit<SnapshotAddress, "url">> {
@@ -146,6 +188,11 @@ export class SnapshotServer {
     const address = server.address();
     return { server, port: typeof address === "object" && address !== null ? address.port : 0 };
   }
+}
+
+async function close(server: Server): Promise<void> {
+  server.closeAllConnections();
+  await new Promise<void>((resolve) => server.close(() => resolve()));
 }
 
 async function serve(

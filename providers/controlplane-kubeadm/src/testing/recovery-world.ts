@@ -33,7 +33,7 @@ export class RecoveryWorld {
     const server = {
       publish: (key: string, { file }: { file: string }) => {
         served.set(key, file);
-        return Promise.resolve({ url: "https://10.0.0.1:1234/token", caPem: "CA", certPem: "C", keyPem: "K" });
+        return Promise.resolve({ url: "https://10.0.0.1:1234/token", caPem: "CA" });
       },
       withdraw: (key: string) => {
         served.delete(key);
