@@ -16,8 +16,11 @@ export class DirectoryStore implements BackupStore {
     for (const name of await readdir(join(this.location, owner)).catch(() => [])) {
       const timeMs = backupTimeMs(name);
       if (timeMs === undefined) continue;
-      const { size } = await stat(join(this.location, owner, name, SNAPSHOT));
-      backups.push({ name, timeMs, sizeBytes: size });
+      const sizeOf = async (file: string): Promise<number> =>
+        (await stat(join(this.location, owner, name, file)).catch(() => undefined))?.size ?? 0;
+      const size = await sizeOf(SNAPSHOT);
+      // One that was copied only in part does not hide the others.
+      if (size > 0 && (await sizeOf(DESCRIPTION)) > 0) backups.push({ name, timeMs, sizeBytes: size });
     }
     return backups.sort((a, b) => (a.name < b.name ? -1 : 1));
   }

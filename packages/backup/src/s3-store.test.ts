@@ -73,6 +73,19 @@ test.each([
   expect(String(error)).toMatch(new RegExp(`: ${explanation.replace(/[()]/g, "\\$&")}$`));
 });
 
+test("lists no backup that lacks a file, or whose snapshot is empty", async () => {
+  const object = (path: string, size: number): string =>
+    `<Contents><Key>default/c1/${path}</Key><Size>${size}</Size></Contents>`;
+  const body = `<ListBucketResult>${[
+    object("20261116T010000Z/control-plane.json", 9),
+    object("20261116T020000Z/snapshot.db", 9),
+    object("20261116T030000Z/snapshot.db", 0),
+    object("20261116T030000Z/control-plane.json", 9),
+  ].join("")}</ListBucketResult>`;
+  const store = await storeThatSays("200 OK", body);
+  expect(await store.list("default/c1")).toEqual([]);
+});
+
 test("reads a listing in order, with quoted text and entities as text", async () => {
   const key = (name: string): string => `default/c1/${name}`;
   const body = `<ListBucketResult><Contents><Key>${key(NAME)}/snapshot.db</Key><Size>5</Size></Contents>

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { createReadStream, createWriteStream } from "node:fs";
-import { mkdir, rm, stat } from "node:fs/promises";
+import { mkdir, mkdtemp, rm, stat } from "node:fs/promises";
 import { type IncomingMessage, request as plainRequest } from "node:http";
 import { request as secureRequest } from "node:https";
 import { join } from "node:path";
@@ -70,14 +70,14 @@ export class S3Store implements BackupStore {
         const [name = "", file] = key.slice(this.#key(owner).length + 1).split("/");
         if (file === SNAPSHOT) sizes.set(name, size);
         // Written last: without it the backup is incomplete.
-        if (file === DESCRIPTION) complete.add(name);
+        if (file === DESCRIPTION && size > 0) complete.add(name);
       }
       token = next;
     }
     return [...complete]
       .flatMap((name) => {
-        const timeMs = backupTimeMs(name);
-        return timeMs === undefined ? [] : [{ name, timeMs, sizeBytes: sizes.get(name) ?? 0 }];
+        const [timeMs, sizeBytes = 0] = [backupTimeMs(name), sizes.get(name)];
+        return timeMs === undefined || sizeBytes === 0 ? [] : [{ name, timeMs, sizeBytes }];
       })
       .toSorted((a, b) => (a.name < b.name ? -1 : 1));
   }
@@ -102,7 +102,10 @@ export class S3Store implements BackupStore {
 
   async snapshot(owner: string, name: string): Promise<{ file: string; release(): Promise<void> }> {
     await mkdir(this.#options.scratchDir, { recursive: true, mode: 0o700 });
-    const file = join(this.#options.scratchDir, `${owner.replace("/", "_")}-${name}.db`);
+    // Two restores may fetch the same backup.
+    const folder = await mkdtemp(join(this.#options.scratchDir, `${owner.replace("/", "_")}-${name}-`));
+    const file = join(folder, SNAPSHOT);
+    const release = (): Promise<void> => rm(folder, { recursive: true, force: true });
     const key = `${this.#key(owner)}/${name}/${SNAPSHOT}`;
     try {
       await this.#within(SNAPSHOT_MS, async (signal) => {
@@ -111,10 +114,10 @@ export class S3Store implements BackupStore {
         await pipeline(body, createWriteStream(file, { mode: 0o600 }), { signal });
       });
     } catch (error) {
-      await rm(file, { force: true });
+      await release();
       throw error;
     }
-    return { file, release: () => rm(file, { force: true }) };
+    return { file, release };
   }
 
   async delete(owner: string, name: string): Promise<void> {
