@@ -23,7 +23,7 @@ afterAll(async () => {
 
 const uidOfWorker = () => world.kubectl("get", "node", world.worker.name, "-o", "jsonpath={.metadata.uid}");
 const phase = () => world.field("controlplanerecoveries", "{.items[-1:].status.phase}");
-const PHASES = ["Saving", "Removing", "Starting", "Scaling", "Done"];
+const PHASES = ["Saving", "Verifying", "Removing", "Starting", "Scaling", "Done"];
 /** Waits for a phase of the recovery, or a later one. */
 const inPhase = (name: string, timeout = 300_000) =>
   eventually(`phase ${name}`, async () => PHASES.indexOf(await phase()) >= PHASES.indexOf(name), { timeout }).catch(

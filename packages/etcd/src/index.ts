@@ -33,3 +33,4 @@ export {
   restoreSnapshot,
   saveSnapshot,
 } from "./tools.ts";
+export { SnapshotDamaged, verifySnapshot } from "./verify-snapshot.ts";

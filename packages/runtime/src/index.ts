@@ -81,7 +81,7 @@ export { type Changes, changesBetween } from "./patch/changes.ts";
 export { createIfAbsent } from "./patch/create-if-absent.ts";
 export { ensureFinalizer, hasFinalizer, releaseFinalizer } from "./patch/finalizers.ts";
 export { type WriteChangesOptions, writeChanges } from "./patch/write-changes.ts";
-export type { RetryOptions } from "./queue/rate-limit.ts";
+export { type RetryLimiter, type RetryOptions, retryLimiter } from "./queue/rate-limit.ts";
 export {
   PRIORITY_LOW,
   PRIORITY_NORMAL,

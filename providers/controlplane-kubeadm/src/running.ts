@@ -9,6 +9,7 @@ import { inProcessFirst } from "./etcd/in-process-first.ts";
 import { addKubeadmControlPlaneIndexes } from "./indexes.ts";
 import type { KubeadmControlPlaneDeps } from "./provider.ts";
 import { controlPlaneRecoveryController } from "./recovery/controller.ts";
+import { KeptSnapshots } from "./recovery/kept-snapshots.ts";
 import { namedBackups } from "./recovery/named-backups.ts";
 import { SnapshotServer } from "./recovery/snapshot-server.ts";
 import { createWorkloadSide } from "./workload/create-workload-side.ts";
@@ -28,11 +29,12 @@ export function loadKubeadmControlPlane(deps: KubeadmControlPlaneDeps): LoadedPr
   if (deps.metrics !== undefined) observeEtcd(deps.metrics, () => side.etcdReports());
   const place = { dir: join(dataDir, "backups"), gate };
   sweepScratch(place.dir);
+  const recoveries = join(dataDir, "recoveries");
   const server = new SnapshotServer({
     clock,
     random,
     host: nodeAddress,
-    dir: join(dataDir, "recoveries"),
+    dir: recoveries,
     taken: () => portsOfThisMachine(dataDir),
   });
   return {
@@ -40,7 +42,7 @@ export function loadKubeadmControlPlane(deps: KubeadmControlPlaneDeps): LoadedPr
     controllers: () => [
       kubeadmControlPlaneController({ side, cache, workload: eitherWay(workload), capacitySources: capacitySources() }),
       controlPlaneBackupController({ ways, place, named: namedBackups }),
-      controlPlaneRecoveryController({ ways, side, place, server }),
+      controlPlaneRecoveryController({ ways, side, place, server, kept: new KeptSnapshots(recoveries) }),
     ],
     close: () => server.close(),
   };

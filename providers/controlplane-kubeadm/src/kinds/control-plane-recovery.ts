@@ -79,11 +79,24 @@ const status = object(
     phase: optional(
       string({
         doc: "How far the recovery is.",
-        enum: ["Planning", "WaitingForApproval", "Saving", "Removing", "Starting", "Scaling", "Done", "Refused"],
+        enum: [
+          "Planning",
+          "WaitingForApproval",
+          "Saving",
+          "Verifying",
+          "Removing",
+          "Starting",
+          "Scaling",
+          "Done",
+          "Refused",
+        ],
       }),
     ),
     plan: optional(plan),
     savedBackup: optional(string({ doc: "Backup that the new control plane is restored from.", maxLength: 128 })),
+    snapshotDigest: optional(
+      string({ doc: "SHA-256 of the snapshot, which was verified before Machines were deleted.", maxLength: 64 }),
+    ),
     machine: optional(string({ doc: "First Machine of the recovered control plane.", maxLength: 253 })),
     observedGeneration: optional(
       integer({ doc: "Generation of the spec that the status was computed from.", format: "int64", minimum: 1 }),

@@ -7,7 +7,7 @@ import {
   sourceText,
   type Wish,
 } from "./record.ts";
-import type { RecoveryTarget } from "./target.ts";
+import { NotRestorable, type RecoveryTarget } from "./target.ts";
 
 const REFUSED_FOR_GOOD =
   "It was approved already, and an approval never applies to what happens later: create another ControlPlaneRecovery when there is something to recover";
@@ -53,6 +53,18 @@ export async function advance(record: RecoveryRecord, target: RecoveryTarget, wi
     case "Saving":
       await target.hold();
       return go(after(record, { type: "saved", backup: await target.save(record.plan) }));
+    case "Verifying": {
+      // Held only once nothing is missing, as a control plane that still works goes on working if its backup is damaged.
+      const digest = await verified(record.savedBackup, target);
+      if (typeof digest !== "string") {
+        await target.release();
+        await target.cleanUp();
+        const message = `${digest.message}. No Machine has been deleted. ${REFUSED_FOR_GOOD}`;
+        return { record: after(record, { type: "refused" }), message, waits: true };
+      }
+      await target.hold();
+      return go(after(record, { type: "verified", digest }));
+    }
     case "Removing": {
       await target.hold();
       const left = await target.remove(undefined);
@@ -62,7 +74,7 @@ export async function advance(record: RecoveryRecord, target: RecoveryTarget, wi
     case "Starting": {
       await target.hold();
       if (record.machine === undefined) return go(after(record, { type: "created", machine: target.newName() }));
-      await target.start(record.machine, record.savedBackup);
+      await target.start(record.machine, record.savedBackup, record.digest);
       const missing = await target.waitsFor(record.machine);
       if (missing !== undefined) return wait(missing);
       await target.removeLostNodes();
@@ -79,5 +91,14 @@ export async function advance(record: RecoveryRecord, target: RecoveryTarget, wi
       await target.release();
       await target.cleanUp();
       return wait("");
+  }
+}
+
+async function verified(backup: string, target: RecoveryTarget): Promise<string | NotRestorable> {
+  try {
+    return await target.verify(backup);
+  } catch (error) {
+    if (error instanceof NotRestorable) return error;
+    throw error;
   }
 }

@@ -103,11 +103,10 @@ test("creates the first Machine again that a person deletes before it runs", asy
 
 test("restores a backup when no member answers, and says how much is lost", async () => {
   await at.powerOff(0);
-  const store = new DirectoryStore(at.dir);
   await at.create();
   await at.inPhase("Refused");
   expect(conditionText(await at.recovery(), "Recovered")).toContain("and there is no backup");
-  await store.save(`${NAMESPACE}/c1_kubeadm`, "20251231T230000Z", import.meta.filename, "{}");
+  await at.addBackup("20251231T230000Z");
   await at.inPhase("WaitingForApproval");
   expect(conditionText(await at.recovery(), "Recovered")).toContain("since then is lost");
   await at.approve();

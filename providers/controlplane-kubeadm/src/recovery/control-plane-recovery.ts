@@ -1,5 +1,13 @@
 import { Cluster, type ConditionInput, conditionsOf, pausedCondition, withTransitionTimes } from "@capstan/capi";
-import { done, type ReconcileContext, type Request, type Result, requeueAfter } from "@capstan/runtime";
+import {
+  done,
+  type ReconcileContext,
+  type Request,
+  type Result,
+  type RetryLimiter,
+  requeueAfter,
+  retryLimiter,
+} from "@capstan/runtime";
 import type { MachinePlane } from "../backup/machine-backups.ts";
 import { ControlPlaneRecovery, type RecoveryPlan } from "../kinds/control-plane-recovery.ts";
 import { type Advance, advance } from "./advance.ts";
@@ -11,16 +19,29 @@ const RECHECK_MS = 5_000;
 /** Before the approval only the plan changes. */
 const PLAN_RECHECK_MS = 30_000;
 
+/** A step that fails is repeated after 5 s at first, and then half as often each time: it may fetch a large snapshot. */
+const RETRIES = { firstMs: RECHECK_MS, lastMs: 300_000 };
+
+/** What a manager remembers from one reconcile to the next. */
+export interface RecoveryMemory {
+  /** Absent before the first reconcile. */
+  retries?: RetryLimiter | undefined;
+}
+
 /** Takes a recovery one phase further; the phase is stored before its work begins. */
 export async function reconcileControlPlaneRecovery(
   request: Request,
   context: ReconcileContext,
   deps: RecoveryDeps,
+  memory: RecoveryMemory,
 ): Promise<Result> {
+  // Recoveries may have been deleted while no manager ran.
+  if (memory.retries === undefined) await forgetOthers(context, deps);
+  memory.retries ??= retryLimiter(context.clock, RETRIES);
+  const { retries } = memory;
   const object = context.cache.get(ControlPlaneRecovery, request);
   if (object === undefined || object.metadata.deletionTimestamp !== undefined) {
-    const left = context.cache.list(ControlPlaneRecovery).map(({ metadata }) => metadata.uid ?? "");
-    await deps.server.keep(new Set(left));
+    await forgetOthers(context, deps);
     return done();
   }
   const record = recordOf(object);
@@ -43,6 +64,7 @@ export async function reconcileControlPlaneRecovery(
   const target = new KubeadmTarget(object, plane, deps, context);
   try {
     const next = await advance(record, target, wish);
+    retries.forget(object.metadata.uid ?? "");
     await writeStatus(object, next, context);
     if (!next.waits) return requeueAfter(0);
     if (record.phase === "Done") return done();
@@ -50,8 +72,15 @@ export async function reconcileControlPlaneRecovery(
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
     await writeStatus(object, { record, message, waits: true }, context, "Failed");
-    return requeueAfter(RECHECK_MS);
+    return requeueAfter(retries.when(object.metadata.uid ?? ""));
   }
+}
+
+/** Serves and keeps nothing for recoveries that were deleted. */
+async function forgetOthers({ cache }: ReconcileContext, { server, kept }: RecoveryDeps): Promise<void> {
+  const left = new Set(cache.list(ControlPlaneRecovery).map(({ metadata }) => metadata.uid ?? ""));
+  await server.keep(left);
+  await kept.retain(left);
 }
 
 /** Why a recovery does not go on: what it would create must not outlive a deletion, and a pause stops everything. */
@@ -69,7 +98,7 @@ function obstacleTo(
 
 /** The record in the status; without one the recovery has not begun. */
 export function recordOf({ status }: ControlPlaneRecovery): RecoveryRecord {
-  const { phase = "Planning", plan, savedBackup = "", machine } = status ?? {};
+  const { phase = "Planning", plan, savedBackup = "", snapshotDigest: digest, machine } = status ?? {};
   switch (phase) {
     case "Planning":
     case "Refused":
@@ -79,9 +108,11 @@ export function recordOf({ status }: ControlPlaneRecovery): RecoveryRecord {
       return plan === undefined ? { phase: "Planning" } : { phase, plan };
     default:
       if (plan === undefined) return { phase: "Planning" };
-      if (phase === "Removing") return { phase, plan, savedBackup };
-      if (phase === "Starting" || machine === undefined) return { phase: "Starting", plan, savedBackup, machine };
-      return { phase, plan, savedBackup, machine };
+      if (phase === "Verifying") return { phase, plan, savedBackup };
+      if (phase === "Removing") return { phase, plan, savedBackup, digest };
+      if (phase === "Starting" || machine === undefined)
+        return { phase: "Starting", plan, savedBackup, digest, machine };
+      return { phase, plan, savedBackup, digest, machine };
   }
 }
 
@@ -94,7 +125,8 @@ async function writeStatus(
   const { namespace = "", name = "", generation } = object.metadata;
   const condition = conditionOf(record, message, problem, context.clock.now());
   const conditions = withTransitionTimes([condition], conditionsOf(object), context.clock.now(), generation);
-  const { plan, savedBackup, machine } = { plan: undefined, savedBackup: undefined, machine: undefined, ...record };
+  const none = { plan: undefined, savedBackup: undefined, digest: undefined, machine: undefined };
+  const { plan, savedBackup, digest, machine } = { ...none, ...record };
   const desired = {
     apiVersion: ControlPlaneRecovery.apiVersion,
     kind: ControlPlaneRecovery.kind,
@@ -104,6 +136,7 @@ async function writeStatus(
       phase: record.phase,
       plan,
       savedBackup,
+      snapshotDigest: digest,
       machine,
       observedGeneration: generation,
     },

@@ -2,11 +2,12 @@ import { Cluster, KubeadmControlPlane, Machine } from "@capstan/capi";
 import { type Cache, type Controller, controller, type Request, requestFor } from "@capstan/runtime";
 import { ControlPlaneBackup } from "../kinds/control-plane-backup.ts";
 import { ControlPlaneRecovery } from "../kinds/control-plane-recovery.ts";
-import { reconcileControlPlaneRecovery } from "./control-plane-recovery.ts";
+import { type RecoveryMemory, reconcileControlPlaneRecovery } from "./control-plane-recovery.ts";
 import type { RecoveryDeps } from "./kubeadm-target.ts";
 
 /** Returns the controller of ControlPlaneRecoveries. */
 export function controlPlaneRecoveryController(deps: RecoveryDeps): Controller {
+  const memory: RecoveryMemory = {};
   return controller("control-plane-recovery")
     .for(ControlPlaneRecovery)
     .watches(Machine, ({ metadata, spec }, cache) => recoveriesOf(cache, metadata.namespace ?? "", spec.clusterName))
@@ -20,7 +21,7 @@ export function controlPlaneRecoveryController(deps: RecoveryDeps): Controller {
     )
     .concurrency(4)
     .rank(5)
-    .reconcile((request, context) => reconcileControlPlaneRecovery(request, context, deps));
+    .reconcile((request, context) => reconcileControlPlaneRecovery(request, context, deps, memory));
 }
 
 /** Those that are under way: the others change nothing, whatever happens to Machines. */

@@ -1,8 +1,5 @@
-import { createHash } from "node:crypto";
-import { createReadStream } from "node:fs";
-import { controllerOf, findCondition, ownerReference } from "@capstan/apimachinery";
+import { findCondition } from "@capstan/apimachinery";
 import {
-  CLUSTER_SECRET_TYPE,
   CONTROL_PLANE_LABEL,
   completeMachine,
   conditionsOf,
@@ -14,7 +11,6 @@ import {
   newMachineName,
   RECOVERY_ANNOTATION,
   RESTORE_ANNOTATION,
-  Secret,
 } from "@capstan/capi";
 import { type BackupPlace, takeBackup } from "@capstan/controlplane";
 import type { ReconcileContext } from "@capstan/runtime";
@@ -26,10 +22,12 @@ import { ControlPlaneRecovery, type RecoveryPlan } from "../kinds/control-plane-
 import { machinePlan } from "../machine-plan.ts";
 import { readOwned, readScope } from "../scope.ts";
 import type { WorkloadSide } from "../workload/workload-side.ts";
+import type { KeptSnapshots } from "./kept-snapshots.ts";
+import { PreparedSnapshot } from "./prepared-snapshot.ts";
 import type { Survey, SurveyedMember } from "./record.ts";
-import { newNodeScript, restoreScript } from "./restore-script.ts";
-import type { ServedFile, ServedSnapshot, SnapshotServer } from "./snapshot-server.ts";
-import type { RecoveryTarget } from "./target.ts";
+import { restoreSecretName } from "./restore-secret.ts";
+import type { SnapshotServer } from "./snapshot-server.ts";
+import { NotRestorable, type RecoveryTarget } from "./target.ts";
 
 const DEFAULT_NAMING = "{{ .kubeadmControlPlane.name }}-{{ .random }}";
 
@@ -39,6 +37,7 @@ export interface RecoveryDeps {
   readonly side: WorkloadSide;
   readonly place: BackupPlace;
   readonly server: Pick<SnapshotServer, "publish" | "withdraw" | "serves" | "keep">;
+  readonly kept: Pick<KeptSnapshots, "keep" | "remove" | "retain">;
 }
 
 /** A KubeadmControlPlane as the target of a recovery. */
@@ -47,12 +46,14 @@ export class KubeadmTarget implements RecoveryTarget {
   readonly #plane: MachinePlane;
   readonly #deps: RecoveryDeps;
   readonly #context: ReconcileContext;
+  readonly #snapshot: PreparedSnapshot;
 
   constructor(recovery: ControlPlaneRecovery, plane: MachinePlane, deps: RecoveryDeps, context: ReconcileContext) {
     this.#recovery = recovery;
     this.#plane = plane;
     this.#deps = deps;
     this.#context = context;
+    this.#snapshot = new PreparedSnapshot(recovery, plane, deps, context);
   }
 
   async survey(): Promise<Survey> {
@@ -102,6 +103,15 @@ export class KubeadmTarget implements RecoveryTarget {
     if (this.#holder === this.#name) await this.#annotate(null);
   }
 
+  async verify(backup: string): Promise<string> {
+    const faster = this.#completedMeanwhile();
+    if (faster !== undefined)
+      throw new NotRestorable(
+        `ControlPlaneRecovery ${faster} has recovered the control plane since this one was created`,
+      );
+    return await this.#snapshot.verify(backup);
+  }
+
   async remove(except: string | undefined): Promise<readonly string[]> {
     const { client } = this.#context;
     const machines = this.#machines().filter(({ metadata }) => metadata.name !== except);
@@ -119,13 +129,13 @@ export class KubeadmTarget implements RecoveryTarget {
     return newMachineName(this.#context, key.namespace, template, values);
   }
 
-  async start(name: string, backup: string): Promise<void> {
+  async start(name: string, backup: string, digest: string | undefined): Promise<void> {
     const { controlPlane, cluster } = this.#plane;
     const current = this.#machine(name);
     // A person replaces it. It is created again under its name.
     if (current?.metadata.deletionTimestamp !== undefined) return await this.#releaseMachine(current);
     if (current?.status?.nodeRef !== undefined) return;
-    await this.#publish(backup, current);
+    await this.#snapshot.serve(backup, digest, current);
     const scope = await readOwned(readScope(controlPlane, this.#context, this.#deps.side), cluster);
     const plan = machinePlan({
       object: scope.desired,
@@ -138,7 +148,7 @@ export class KubeadmTarget implements RecoveryTarget {
     const describe: MachinePart["describe"] = (input) => {
       const object = bootstrap.describe?.(input);
       if (object === undefined) return undefined;
-      const annotations = { ...object.metadata.annotations, [RESTORE_ANNOTATION]: this.#secretName };
+      const annotations = { ...object.metadata.annotations, [RESTORE_ANNOTATION]: restoreSecretName(this.#recovery) };
       return { ...object, metadata: { ...object.metadata, annotations } };
     };
     const restoring = { ...plan, bootstrap: { ...bootstrap, describe } };
@@ -183,62 +193,25 @@ export class KubeadmTarget implements RecoveryTarget {
   }
 
   async cleanUp(): Promise<void> {
-    const { namespace } = this.#plane.key;
-    await this.#deps.server.withdraw(this.#uid);
-    const secret = await this.#context.client.get(Secret, { namespace, name: this.#secretName });
-    if (this.#isOurs(secret)) await this.#context.client.delete(secret);
-  }
-
-  /** Serves the snapshot and writes the script that fetches it; again after a restart of the manager. */
-  async #publish(backup: string, machine: Machine | undefined): Promise<void> {
-    const { client } = this.#context;
-    const key = { namespace: this.#plane.key.namespace, name: this.#secretName };
-    const secret = await client.get(Secret, key);
-    if (this.#deps.server.serves(this.#uid) && this.#isOurs(secret)) return;
-    if (secret !== undefined && !this.#isOurs(secret))
-      throw new Error(
-        `Secret ${key.name} has the name of the scripts that restore etcd, and belongs to another owner: delete it`,
-      );
-    const store = await this.#store();
-    const snapshot = await store.snapshot(this.#owner, backup);
-    const { file } = snapshot;
-    const source = await this.#serve(snapshot, machine);
-    const dataDir =
-      this.#plane.controlPlane.spec.kubeadmConfigSpec?.clusterConfiguration?.etcd?.local?.dataDir ?? "/var/lib/etcd";
-    const script = restoreScript({ ...source, sha256: await sha256Of(file), dataDir });
-    const desired = {
-      apiVersion: "v1",
-      kind: Secret.kind,
-      metadata: { ...key, ownerReferences: [ownerReference(this.#recovery, { controller: true })] },
-      type: CLUSTER_SECRET_TYPE,
-      data: { script: base64(script), after: base64(newNodeScript) },
-    };
-    await client.ensure(desired as Secret, secret);
-  }
-
-  /** At the address that a Machine knows already, or at a new one if there is none. */
-  async #serve(snapshot: ServedFile, machine: Machine | undefined): Promise<ServedSnapshot> {
-    try {
-      return await this.#deps.server.publish(this.#uid, snapshot, machine !== undefined);
-    } catch (error) {
-      if (machine === undefined) throw error;
-      const why = error instanceof Error ? error.message : String(error);
-      throw new Error(
-        `the snapshot cannot be served where Machine ${machine.metadata.name ?? ""} fetches it (${why}); if that lasts, delete the Machine: it is created again`,
-        { cause: error },
-      );
-    }
-  }
-
-  /** Tenants may create a Secret of this name. */
-  #isOurs(secret: Secret | undefined): secret is Secret {
-    return secret !== undefined && controllerOf(secret)?.uid === this.#uid;
+    await this.#snapshot.cleanUp();
   }
 
   /** No member is removed from an etcd without quorum: it is replaced as a whole. */
   async #releaseMachine(machine: Machine): Promise<void> {
     if (machine.metadata.annotations?.[CLEANUP_HOOK] === undefined) return;
     await this.#context.client.patch(machine, { metadata: { annotations: { [CLEANUP_HOOK]: null } } });
+  }
+
+  /** Another recovery after which the approval of this one is out of date: it would delete Machines that a person has not seen. */
+  #completedMeanwhile(): string | undefined {
+    const { creationTimestamp = "" } = this.#recovery.metadata;
+    const { namespace, name } = this.#plane.key;
+    const found = this.#context.cache.list(ControlPlaneRecovery, { namespace }).find((other) => {
+      const { status, lastTransitionTime = "" } = findCondition(conditionsOf(other), "Recovered") ?? {};
+      const isDone = status === "True" && lastTransitionTime >= creationTimestamp;
+      return other.spec.clusterName === name && (isDone || other.status?.phase === "Scaling");
+    });
+    return found?.metadata.name;
   }
 
   /** The recovery that the control plane is left to. */
@@ -300,23 +273,11 @@ export class KubeadmTarget implements RecoveryTarget {
   get #uid(): string {
     return this.#recovery.metadata.uid ?? "";
   }
-
-  get #secretName(): string {
-    return `${this.#name}-restore-etcd`;
-  }
 }
 
 function isAvailable(machine: Machine): boolean {
   const condition = findCondition(conditionsOf(machine), "Available");
   return machine.metadata.deletionTimestamp === undefined && condition?.status === "True";
-}
-
-const base64 = (text: string): string => Buffer.from(text).toString("base64");
-
-async function sha256Of(file: string): Promise<string> {
-  const hash = createHash("sha256");
-  for await (const chunk of createReadStream(file)) hash.update(chunk as Buffer);
-  return hash.digest("hex");
 }
 
 /** The KubeadmControlPlane of a recovery's Cluster, as the cache knows it. */

@@ -93,27 +93,29 @@ describe("record", () => {
         { type: "planned", plan },
         { type: "approved" },
         { type: "saved", backup: "b" },
+        { type: "verified", digest: "d" },
         { type: "removed" },
         { type: "created", machine: "m" },
         { type: "started" },
         { type: "scaled" },
       ]),
-    ).toEqual(["WaitingForApproval", "Saving", "Removing", "Starting", "Starting", "Scaling", "Done"]);
+    ).toEqual(["WaitingForApproval", "Saving", "Verifying", "Removing", "Starting", "Starting", "Scaling", "Done"]);
   });
 
   test("a backup is not saved again", () => {
     expect(run([{ type: "planned", plan: { source: "Backup", backup: "b" } }, { type: "approved" }])).toEqual([
       "WaitingForApproval",
-      "Removing",
+      "Verifying",
     ]);
   });
 
-  test("removes Machines only after an approval, and only with saved data", () => {
+  test("removes Machines only after an approval, and only with saved and verified data", () => {
     const event = fc.constantFrom<RecoveryEvent>(
       { type: "planned", plan },
       { type: "refused" },
       { type: "approved" },
       { type: "saved", backup: "b" },
+      { type: "verified", digest: "d" },
       { type: "removed" },
       { type: "created", machine: "m" },
       { type: "started" },
@@ -128,7 +130,7 @@ describe("record", () => {
           const next = after(record, each);
           if (next.phase === "Removing") {
             expect(approved).toBe(true);
-            expect(next.savedBackup).toBe("b");
+            expect(next).toMatchObject({ savedBackup: "b", digest: "d" });
           }
           // Once Machines may be gone, nothing leads back to another plan.
           if (record.phase === "Removing" || record.phase === "Starting")

@@ -6,11 +6,20 @@ export type RecoveryRecord =
   | { readonly phase: "Planning"; readonly plan?: RecoveryPlan | undefined }
   | { readonly phase: "WaitingForApproval"; readonly plan: RecoveryPlan }
   | { readonly phase: "Saving"; readonly plan: RecoveryPlan }
-  | { readonly phase: "Removing"; readonly plan: RecoveryPlan; readonly savedBackup: string }
-  | { readonly phase: "Starting"; readonly plan: RecoveryPlan; readonly savedBackup: string; readonly machine?: string }
-  | { readonly phase: "Scaling"; readonly plan: RecoveryPlan; readonly savedBackup: string; readonly machine: string }
-  | { readonly phase: "Done"; readonly plan: RecoveryPlan; readonly savedBackup: string; readonly machine: string }
+  | { readonly phase: "Verifying"; readonly plan: RecoveryPlan; readonly savedBackup: string }
+  | (Verified & { readonly phase: "Removing" })
+  | (Verified & { readonly phase: "Starting"; readonly machine?: string | undefined })
+  | (Verified & { readonly phase: "Scaling"; readonly machine: string })
+  | (Verified & { readonly phase: "Done"; readonly machine: string })
   | { readonly phase: "Refused"; readonly plan?: RecoveryPlan | undefined };
+
+/** What is known once the data is on the manager's disk, and Machines may be deleted. */
+interface Verified {
+  readonly plan: RecoveryPlan;
+  readonly savedBackup: string;
+  /** SHA-256 of the snapshot. */
+  readonly digest?: string | undefined;
+}
 
 /** A member of etcd, as far as it answers. */
 export interface SurveyedMember {
@@ -121,6 +130,7 @@ export type RecoveryEvent =
   | { readonly type: "refused" }
   | { readonly type: "approved" }
   | { readonly type: "saved"; readonly backup: string }
+  | { readonly type: "verified"; readonly digest: string }
   | { readonly type: "removed" }
   | { readonly type: "created"; readonly machine: string }
   | { readonly type: "started" }
@@ -134,19 +144,19 @@ export function after(record: RecoveryRecord, event: RecoveryEvent): RecoveryRec
         ? { phase: "WaitingForApproval", plan: event.plan }
         : record;
     case "refused":
-      return record.phase === "Planning" || record.phase === "WaitingForApproval" || record.phase === "Refused"
-        ? { phase: "Refused" }
-        : record;
+      return /^(Planning|WaitingForApproval|Verifying|Refused)$/.test(record.phase) ? { phase: "Refused" } : record;
     case "approved": {
       if (record.phase !== "WaitingForApproval") return record;
       const { plan } = record;
       // A backup is in the store already; a member's data has to be saved before its Machine is deleted.
       return plan.backup === undefined
         ? { phase: "Saving", plan }
-        : { phase: "Removing", plan, savedBackup: plan.backup };
+        : { phase: "Verifying", plan, savedBackup: plan.backup };
     }
     case "saved":
-      return record.phase === "Saving" ? { phase: "Removing", plan: record.plan, savedBackup: event.backup } : record;
+      return record.phase === "Saving" ? { phase: "Verifying", plan: record.plan, savedBackup: event.backup } : record;
+    case "verified":
+      return record.phase === "Verifying" ? { ...record, phase: "Removing", digest: event.digest } : record;
     case "removed":
       return record.phase === "Removing" ? { ...record, phase: "Starting" } : record;
     case "created":

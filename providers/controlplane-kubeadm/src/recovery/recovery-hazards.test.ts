@@ -1,5 +1,4 @@
 import { controllerOf, type Unstructured } from "@capstan/apimachinery";
-import { DirectoryStore } from "@capstan/backup";
 import {
   Cluster,
   KubeadmConfig,
@@ -21,7 +20,6 @@ beforeEach(async () => {
 }, 60_000);
 afterEach(() => at.close());
 
-const OWNER = `${NAMESPACE}/c1_kubeadm`;
 const PLANE = { kind: KubeadmControlPlane, namespace: NAMESPACE, name: "c1" };
 const nameOf = ({ metadata }: Machine): string => metadata.name ?? "";
 const names = async (): Promise<string[]> => (await at.world.machines()).map(nameOf);
@@ -93,7 +91,7 @@ test("an approval does not count once another member has newer data", async () =
 
 test("a second recovery waits for the first, and neither ends the other", async () => {
   const first = await starting();
-  await new DirectoryStore(at.dir).save(OWNER, "20251231T230000Z", import.meta.filename, "{}");
+  await at.addBackup("20251231T230000Z");
   await at.create({ approved: true, backup: "20251231T230000Z" }, "r2");
   await at.reached(({ status }) => JSON.stringify(status).includes("ControlPlaneRecovery r1 replaces"), "r2");
   await at.world.plane.settle(60_000);
@@ -119,7 +117,7 @@ test("a recovery that ended long ago does not release the control plane from ano
 });
 
 test("a recovery of the same name saves the data again", async () => {
-  await new DirectoryStore(at.dir).save(OWNER, "20251231T230000Z-recovery-r1", import.meta.filename, "{}");
+  await at.addBackup("20251231T230000Z-recovery-r1");
   await starting();
   expect(at.ways.snapshots).toHaveLength(1);
   expect((await at.recovery()).status?.savedBackup).not.toBe("20251231T230000Z-recovery-r1");
@@ -180,12 +178,12 @@ test("a Secret that a tenant made under the name of the scripts is neither trust
   const address = { url: `https://10.0.0.1:2222/${"a".repeat(64)}`, caPem: "X", certPem: "X", keyPem: "X" };
   const data = { address: base64(JSON.stringify(address)), script: base64("tenant"), after: base64("tenant") };
   await at.world.user.create({ apiVersion: "v1", kind: "Secret", metadata, data } as Unstructured);
-  await at.powerOff(1);
+  const before = await at.powerOff(1);
   await at.create({ approved: true });
   await at.eventually(async () => (await text()).includes("Secret r1-restore-etcd has the name of the scripts"), text);
-  expect(at.served.size).toBe(0);
+  expect(await names()).toEqual(before.map(nameOf));
   await at.world.user.delete({ kind: Secret, ...metadata });
-  await at.eventually(async () => at.served.size === 1, text);
+  await at.eventually(async () => (await at.world.user.get(Secret, metadata)) !== undefined, text);
   const secret = await at.world.user.get(Secret, metadata);
   expect(secretText(secret, "script")).toContain("https://10.0.0.1:1234/token");
   expect(controllerOf(secret as Secret)?.kind).toBe("ControlPlaneRecovery");

@@ -33,18 +33,6 @@ export interface ServedSnapshot {
   readonly caPem: string;
 }
 
-/** A file to serve, which may have been fetched only for that. */
-export interface ServedFile {
-  readonly file: string;
-  /** Removes it when it is not served any more. */
-  release(): Promise<void>;
-}
-
-interface Serving {
-  readonly server: Server;
-  readonly release: () => Promise<void>;
-}
-
 /** What makes an address the same after a restart: machines that were given it fetch the snapshot from there. Whoever has it can pose as the server. */
 interface SnapshotAddress extends ServedSnapshot {
   readonly certPem: string;
@@ -54,7 +42,7 @@ interface SnapshotAddress extends ServedSnapshot {
 /** Serves snapshots of etcd to new Machines over HTTPS, each at an unguessable address, as long as a recovery needs it. */
 export class SnapshotServer {
   readonly #options: SnapshotServerOptions;
-  readonly #byKey = new Map<string, Serving>();
+  readonly #byKey = new Map<string, Server>();
 
   constructor(options: SnapshotServerOptions) {
     this.#options = options;
@@ -64,14 +52,14 @@ export class SnapshotServer {
    * Serves a file until it is withdrawn, at the address that it had before. Once a machine knows the address no other one is chosen: then it
    * fails if that one cannot be used any more.
    */
-  async publish(key: string, snapshot: ServedFile, isKnown: boolean): Promise<ServedSnapshot> {
+  async publish(key: string, file: string, isKnown: boolean): Promise<ServedSnapshot> {
     await this.#stop(key);
     const before = await this.#stored(key);
     if (before === undefined && isKnown)
       throw new Error("its address is not in the data directory of this manager, which has lost or never had it");
-    const serving = before === undefined ? undefined : this.#again(key, snapshot, before);
+    const serving = before === undefined ? undefined : this.#again(key, file, before);
     if (serving !== undefined && isKnown) return await serving;
-    return (await serving?.catch(() => undefined)) ?? (await this.#first(key, snapshot));
+    return (await serving?.catch(() => undefined)) ?? (await this.#first(key, file));
   }
 
   /** Whether a file is served under a key: not after a restart. */
@@ -97,18 +85,18 @@ export class SnapshotServer {
     for (const key of this.#byKey.keys()) await this.#stop(key);
   }
 
-  async #first(key: string, snapshot: ServedFile): Promise<ServedSnapshot> {
+  async #first(key: string, file: string): Promise<ServedSnapshot> {
     const token = Buffer.from(this.#options.random.bytes(32)).toString("hex");
     const identity = await this.#identity();
     const taken = await this.#options.taken();
     for (;;) {
-      const { server, port } = await this.#listen(identity, 0, { token, file: snapshot.file });
+      const { server, port } = await this.#listen(identity, 0, { token, file });
       if (taken.has(port)) {
         await close(server);
         continue;
       }
       const url = `https://${hostPort(this.#options.host, port)}/${token}`;
-      this.#byKey.set(key, { server, release: () => snapshot.release() });
+      this.#byKey.set(key, server);
       // Before a machine can learn of it.
       await mkdir(this.#options.dir, { recursive: true, mode: 0o700 });
       await writeFileAtomic(this.#pathOf(key), JSON.stringify({ ...identity, url }));
@@ -116,23 +104,21 @@ export class SnapshotServer {
     }
   }
 
-  async #again(key: string, snapshot: ServedFile, { url, ...identity }: SnapshotAddress): Promise<ServedSnapshot> {
+  async #again(key: string, file: string, { url, ...identity }: SnapshotAddress): Promise<ServedSnapshot> {
     const known = new URL(url);
     const { host } = this.#options;
     if (known.hostname !== new URL(`https://${hostPort(host, 1)}`).hostname)
       throw new Error(`a snapshot is expected at ${known.host}, and this machine is ${host} now`);
     const token = known.pathname.slice(1);
-    const { server } = await this.#listen(identity, Number(known.port), { token, file: snapshot.file });
-    this.#byKey.set(key, { server, release: () => snapshot.release() });
+    const { server } = await this.#listen(identity, Number(known.port), { token, file });
+    this.#byKey.set(key, server);
     return { url, caPem: identity.caPem };
   }
 
   async #stop(key: string): Promise<void> {
-    const serving = this.#byKey.get(key);
+    const server = this.#byKey.get(key);
     this.#byKey.delete(key);
-    if (serving === undefined) return;
-    await close(serving.server);
-    await serving.release();
+    if (server !== undefined) await close(server);
   }
 
   async #stored(key: string): Promise<SnapshotAddress | undefined> {

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { writeFile } from "node:fs/promises";
 import type { EtcdClient, ListedMember, MemberStatus } from "@capstan/etcd";
 import type { EtcdPlace, EtcdWays } from "../etcd/etcd-ways.ts";
@@ -52,9 +53,14 @@ export class FakeWays implements EtcdWays {
       members: () => Promise.resolve(members),
       snapshot: async (_endpoint, file) => {
         this.snapshots.push(node);
-        await writeFile(file, `snapshot of ${node} at ${status.revision}`);
+        await writeFile(file, wholeSnapshot(`snapshot of ${node} at ${status.revision}`));
       },
     };
     return client as EtcdClient;
   }
+}
+
+/** A text with the hash at its end that etcd appends to a snapshot. */
+export function wholeSnapshot(text: string): Buffer {
+  return Buffer.concat([Buffer.from(text), createHash("sha256").update(text).digest()]);
 }

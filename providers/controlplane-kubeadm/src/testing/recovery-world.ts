@@ -1,15 +1,26 @@
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Unstructured } from "@capstan/apimachinery";
+import { DirectoryStore } from "@capstan/backup";
 import type { Machine } from "@capstan/capi";
 import { openDialGate } from "@capstan/runtime";
 import { vi } from "vitest";
 import { ControlPlaneBackup } from "../kinds/control-plane-backup.ts";
 import { ControlPlaneRecovery } from "../kinds/control-plane-recovery.ts";
 import { controlPlaneRecoveryController } from "../recovery/controller.ts";
-import { FakeWays } from "./fake-ways.ts";
+import { KeptSnapshots } from "../recovery/kept-snapshots.ts";
+import { FakeWays, wholeSnapshot } from "./fake-ways.ts";
 import { NAMESPACE, World } from "./world.ts";
+
+/** What fails, and how often it was tried. */
+interface Faults {
+  publishes: number;
+  /** Why snapshots cannot be served. */
+  serverProblem: string | undefined;
+  /** Called before a snapshot is fetched from the store. */
+  beforeFetch: (() => void) | undefined;
+}
 
 /** A control plane with three Machines whose members can be powered off, the controller of recoveries, and a folder for backups. */
 export class RecoveryWorld {
@@ -18,20 +29,35 @@ export class RecoveryWorld {
   readonly dir: string;
   /** Files that are served, by uid of the recovery. */
   readonly served: Map<string, string>;
+  readonly faults: Faults;
 
-  private constructor(world: World, ways: FakeWays, dir: string, served: Map<string, string>) {
+  private constructor(world: World, ways: FakeWays, dir: string, served: Map<string, string>, faults: Faults) {
     this.world = world;
     this.ways = ways;
     this.dir = dir;
     this.served = served;
+    this.faults = faults;
   }
 
   static async start(): Promise<RecoveryWorld> {
     const dir = await mkdtemp(join(tmpdir(), "capstan-recovery-"));
     const ways = new FakeWays();
     const served = new Map<string, string>();
+    const faults: Faults = { publishes: 0, serverProblem: undefined, beforeFetch: undefined };
+    const kept = new KeptSnapshots(join(dir, ".recoveries"));
+    const observed = {
+      remove: (uid: string) => kept.remove(uid),
+      retain: (uids: ReadonlySet<string>) => kept.retain(uids),
+      keep: (uid: string, fetch: Parameters<KeptSnapshots["keep"]>[1]) =>
+        kept.keep(uid, () => {
+          faults.beforeFetch?.();
+          return fetch();
+        }),
+    };
     const server = {
-      publish: (key: string, { file }: { file: string }) => {
+      publish: (key: string, file: string) => {
+        faults.publishes++;
+        if (faults.serverProblem !== undefined) return Promise.reject(new Error(faults.serverProblem));
         served.set(key, file);
         return Promise.resolve({ url: "https://10.0.0.1:1234/token", caPem: "CA" });
       },
@@ -48,13 +74,27 @@ export class RecoveryWorld {
     const world = await World.start({
       kinds: [ControlPlaneBackup, ControlPlaneRecovery],
       controllers: (side) => [
-        controlPlaneRecoveryController({ ways, side, place: { dir, gate: openDialGate() }, server }),
+        controlPlaneRecoveryController({
+          ways,
+          side,
+          place: { dir, gate: openDialGate() },
+          server,
+          kept: observed,
+        }),
       ],
     });
     await world.addCluster();
     await world.addPlane({ replicas: 3 });
     await world.ready(3);
-    return new RecoveryWorld(world, ways, dir, served);
+    return new RecoveryWorld(world, ways, dir, served, faults);
+  }
+
+  /** A backup of the control plane in the manager's folder. */
+  async addBackup(name: string, snapshot: Buffer = wholeSnapshot(`backup ${name}`)): Promise<void> {
+    const file = join(this.dir, "snapshot.tmp");
+    await writeFile(file, snapshot);
+    await new DirectoryStore(this.dir).save(`${NAMESPACE}/c1_kubeadm`, name, file, "{}");
+    await rm(file);
   }
 
   async create(spec: object = {}, name = "r1"): Promise<void> {
