@@ -49,6 +49,32 @@ describe("a template is refused", () => {
       { affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: "a" } } } },
       "affinity: nodeSelectorTerms",
     ],
+    ["for another operating system", { os: { name: "windows" } }, "os is refused"],
+    ["that runs as a user", { securityContext: { runAsUser: 1000 } }, "securityContext.runAsUser"],
+    [
+      "whose node must not run as root",
+      node({ securityContext: { runAsNonRoot: true } }),
+      "containers node: securityContext.runAsNonRoot",
+    ],
+    [
+      "whose root file system is read-only",
+      node({ securityContext: { readOnlyRootFilesystem: true } }),
+      "readOnlyRootFilesystem",
+    ],
+    ["without privileges", node({ securityContext: { privileged: false } }), "set hostUsers: false"],
+    ["with a startup probe of its own", node({ startupProbe: { tcpSocket: { port: 1 } } }), "startupProbe"],
+    ["with its message elsewhere", node({ terminationMessagePath: "/tmp/message" }), "terminationMessagePath"],
+    [
+      "with a read-only folder of the kubelet",
+      node({ volumeMounts: [{ name: "a", mountPath: "/var/lib/kubelet/", readOnly: true }] }),
+      "volumes a: the node writes to /var/lib/kubelet",
+    ],
+    [
+      "with a ConfigMap in place of a folder",
+      { volumes: [{ name: "var-lib-containerd", configMap: { name: "c" } }] },
+      "volumes var-lib-containerd: the node writes to /var/lib/containerd",
+    ],
+    ["with mounts that have no folder", node({ volumeMounts: [{ name: "a" }] }), "volumeMounts has the wrong type"],
     ["with an affinity that is no object", { affinity: "zone" }, "affinity"],
   ])("%s", (_, spec, words) => {
     expect(problems(spec)).toContain(words);
@@ -67,5 +93,15 @@ test("a template with the default service account, sidecars and volumes is accep
     containers: [{ name: "node" }, { name: "proxy", command: ["proxy"] }],
     volumes: [{ name: "c", projected: { sources: [{ configMap: { name: "c" } }] } }],
   };
+  expect(problems(spec)).toBe("");
+});
+
+test.each([
+  { hostUsers: false, ...node({ securityContext: { privileged: false } }) },
+  { runtimeClassName: "sysbox-runc", ...node({ securityContext: { privileged: false } }) },
+  node({ securityContext: { privileged: false, capabilities: { add: ["SYS_ADMIN"] } } }),
+  node({ securityContext: { runAsUser: 0 }, terminationMessagePath: "/dev/termination-log" }),
+  { os: { name: "linux" }, volumes: [{ name: "run", emptyDir: {} }] },
+])("a template that leaves the node what it needs is accepted: %j", (spec) => {
   expect(problems(spec)).toBe("");
 });

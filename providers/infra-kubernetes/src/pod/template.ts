@@ -1,6 +1,7 @@
 import { isObject, parseQuantity } from "@capstan/apimachinery";
 import { inlineFields } from "../kinds/pod-fields.ts";
 import { SCRIPTS_DIR } from "../node/scripts.ts";
+import { needProblems } from "./needs.ts";
 import type { Container, PodSpec, Volume } from "./shape.ts";
 
 /** Spec of a machine as far as it says what its pod looks like. */
@@ -36,7 +37,14 @@ export function nodeContainer(spec: PodSpec): Container | undefined {
 export function templateProblems(settings: PodSettings): string[] {
   const spec = templateSpec(settings);
   const shape = shapeProblems(spec);
-  return shape.length > 0 ? shape : [...identityProblems(spec), ...hostProblems(spec), ...nodeProblems(spec)];
+  return shape.length > 0
+    ? shape
+    : [
+        ...identityProblems(spec),
+        ...hostProblems(spec),
+        ...nodeProblems(spec),
+        ...needProblems(spec, nodeContainer(spec)),
+      ];
 }
 
 /** Returns why a template may not be a machine in the management cluster, whose own components tenants must not preempt. */
@@ -89,11 +97,13 @@ const isSecurity = (value: unknown): boolean => {
   const add = isObject(capabilities) ? (capabilities["add"] ?? []) : undefined;
   return Array.isArray(add) && add.every((name) => typeof name === "string");
 };
+const areMounts = (value: unknown): boolean =>
+  isList(value) && (value as Record<string, unknown>[]).every(({ mountPath }) => typeof mountPath === "string");
 const isList = (value: unknown): boolean => Array.isArray(value) && value.every((item) => isObject(item));
 const CONTAINER_FIELDS: readonly [string, (value: unknown) => boolean][] = [
   ["env", isList],
   ["ports", isList],
-  ["volumeMounts", isList],
+  ["volumeMounts", areMounts],
   ["resources", isResources],
   ["securityContext", isSecurity],
 ];
