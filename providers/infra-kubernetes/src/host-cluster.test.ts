@@ -20,6 +20,8 @@ let other: Outer;
 let accepted: boolean;
 /** Paths that its user may not read. */
 let forbidden: RegExp | undefined;
+/** What its quota answers when a pod is created. */
+let exceeded: string | undefined;
 
 const kubeconfig = (token: string): string =>
   buildKubeconfig({
@@ -41,6 +43,7 @@ const secret = (token: string): Unstructured => ({
 beforeEach(async () => {
   accepted = true;
   forbidden = undefined;
+  exceeded = undefined;
   world = await World.start({
     runsPods: false,
     cluster: { hostCluster: { secretName: "outer" } },
@@ -53,9 +56,9 @@ afterEach(async () => {
   await other.close();
 });
 
-const refuse = (reason: string, code: number): never => {
+const refuse = (reason: string, code: number, message = reason): never => {
   const status = { kind: "Status", apiVersion: "v1", metadata: {}, status: "Failure" } as const;
-  throw new ApiError({ ...status, reason, message: reason, code });
+  throw new ApiError({ ...status, reason, message, code });
 };
 const unauthorized = (): never => refuse("Unauthorized", 401);
 
@@ -64,6 +67,8 @@ function gated(inner: Transport): Transport {
   return {
     request: async (request: ApiRequest, signal?: AbortSignal): Promise<ApiResponse> => {
       if (forbidden?.test(request.path) === true) refuse("Forbidden", 403);
+      if (exceeded !== undefined && request.method === "POST" && request.path.endsWith("/pods"))
+        refuse("Forbidden", 403, exceeded);
       return accepted ? await inner.request(request, signal) : unauthorized();
     },
     async *watch(request: ApiRequest, signal?: AbortSignal): AsyncIterable<WatchEvent> {
@@ -210,6 +215,30 @@ describe("an outer cluster of its own", () => {
     await other.client.patch(pod, { metadata: { finalizers: null } });
     await world.pass(30);
     await expect(world.get()).rejects.toThrow("does not exist");
+  });
+
+  test("that allows no priority class runs control planes without one", async () => {
+    await world.client.create(secret("a"));
+    await world.pass(40);
+    forbidden = /\/priorityclasses/;
+    await world.machine("m1", {}, { controlPlane: true });
+    expect(await world.condition()).toMatchObject({ status: "True" });
+    expect((await other.pods())[0]?.spec).not.toHaveProperty("priorityClassName");
+  });
+
+  test("whose quota is exceeded has no capacity, and gets the pod once there is room", async () => {
+    await world.client.create(secret("a"));
+    await world.pass(40);
+    exceeded = 'pods "m1" is forbidden: exceeded quota: team, requested: limits.memory=4Gi, used: 8Gi, limited: 8Gi';
+    await world.machine("m1");
+    expect(await world.condition()).toMatchObject({
+      status: "False",
+      reason: "InsufficientCapacity",
+      message: expect.stringContaining("exceeded quota: team") as string,
+    });
+    exceeded = undefined;
+    await world.pass(60);
+    expect(await world.condition()).toMatchObject({ status: "True" });
   });
 
   test("cannot be exchanged for another one", async () => {

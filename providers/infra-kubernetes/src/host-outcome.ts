@@ -5,7 +5,7 @@ import { asHostProblem, type HostProblem } from "@capstan/workloads";
 /** A host cluster may answer again, or its kubeconfig be renewed, without an event that says so. */
 const AGAIN_MS = 30_000;
 const PERMISSIONS =
-  "Pods, Secrets, Services, PersistentVolumeClaims, Deployments, StatefulSets, PodDisruptionBudgets and NetworkPolicies in the namespace, and to read Namespaces, Nodes, Events and ServiceCIDRs";
+  "Pods, Secrets, Services, PersistentVolumeClaims, Deployments, StatefulSets, PodDisruptionBudgets and NetworkPolicies in the namespace, to read Namespaces, Nodes, Events and ServiceCIDRs, and to create PriorityClasses";
 
 /** Returns what to report for an error of the outer cluster; undefined if retrying is the only option. */
 export function hostOutcome(error: unknown, namespace: string): Outcome | undefined {

@@ -21,6 +21,7 @@ export const kubernetes: Provider<KubernetesDeps> = {
       { apiGroups: [""], resources: ["namespaces"], verbs: ["get"] },
       { apiGroups: ["events.k8s.io"], resources: ["events"], verbs: ["list"] },
       { apiGroups: ["networking.k8s.io"], resources: ["servicecidrs"], verbs: ["list"] },
+      { apiGroups: ["scheduling.k8s.io"], resources: ["priorityclasses"], verbs: ["create", "get"] },
       { apiGroups: ["policy"], resources: ["poddisruptionbudgets"], verbs: ALL_VERBS },
       // Worker machines on an outer node that is drained are replaced.
       { apiGroups: ["cluster.x-k8s.io"], resources: ["machines"], verbs: ["delete", "patch"] },

@@ -21,6 +21,7 @@ import type { KubernetesMachine } from "../kinds/kubernetes-machine.ts";
 import { type Key, keyOf, ownerOf, providerIdOf } from "../names.ts";
 import { checkNamespace } from "../namespace.ts";
 import { type CheckedPod, needsPrivileges } from "../pod/baseline.ts";
+import { ensurePriorityClass } from "../pod/priority.ts";
 import { imageOf, type PodInput, renderPod } from "../pod/render.ts";
 import { nodeContainer, sharedProblems, templateProblems, templateSpec } from "../pod/template.ts";
 import { dropBootstrap, ensureScripts } from "./bootstrap.ts";
@@ -193,7 +194,8 @@ async function create(scope: Scope, place: Place, key: Key): Promise<Outcome> {
   await ensureClaims(place, scope.object, key);
   const notDone = await ensureScripts(scope, place, key, input.bootstrapTimeoutSeconds);
   if (notDone !== undefined) return notDone;
-  await place.host.create(Pod, renderPod(input), place.signal);
+  const priorityClassName = input.controlPlane ? await ensurePriorityClass(place, input.settings) : undefined;
+  await place.host.create(Pod, renderPod({ ...input, priorityClassName }), place.signal);
   return wait("Creating", creating);
 }
 

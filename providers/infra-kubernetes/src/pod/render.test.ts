@@ -136,6 +136,7 @@ test("a worker's pod without any settings", () => {
         ],
         "enableServiceLinks": false,
         "hostname": "m1",
+        "priorityClassName": undefined,
         "restartPolicy": "Never",
         "terminationGracePeriodSeconds": 60,
         "topologySpreadConstraints": [

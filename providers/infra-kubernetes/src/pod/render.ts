@@ -22,6 +22,8 @@ export interface PodInput {
   };
   readonly failureDomain: { readonly label: string; readonly value: string } | undefined;
   readonly bootstrapTimeoutSeconds: number;
+  /** Priority class unless the template has one. */
+  readonly priorityClassName?: string | undefined;
 }
 
 /** What the probes allow in addition to the bootstrap script's own timeout: booting, and importing images. */
@@ -59,6 +61,7 @@ export function renderPod(input: PodInput): Pod {
     spec: {
       enableServiceLinks: false,
       terminationGracePeriodSeconds: GRACE_SECONDS,
+      priorityClassName: input.priorityClassName,
       ...spec,
       ...affinityOf(input, template),
       hostname: key.name,
