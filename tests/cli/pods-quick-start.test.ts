@@ -53,6 +53,19 @@ test.each([
   for (const object of await generate(flavor, variables)) await plane.client.create(object, { dryRun: true });
 });
 
+test("certificates of the control plane are valid for its Service and for a forwarded port", async () => {
+  const objects = await generate("", VARIABLES);
+  const path = ["kubeadmConfigSpec", "clusterConfiguration", "apiServer", "certSANs"];
+  const plane = objects.find(({ kind }) => kind === "KubeadmControlPlane") as Unstructured;
+  expect(field(plane, "spec", ...path)).toEqual([
+    "localhost",
+    "127.0.0.1",
+    "example-api-server",
+    "example-api-server.default",
+    "example-api-server.default.svc",
+  ]);
+});
+
 test("the variables are where the quick start wants them", async () => {
   const networks = { POD_CIDR: '["10.4.0.0/16"]', SERVICE_CIDR: '["10.5.0.0/16"]', SERVICE_DOMAIN: "inner.local" };
   const objects = await generate("", { ...VARIABLES, ...networks });

@@ -336,7 +336,7 @@ describe("a pod that does not start", () => {
         ],
       },
       "ContainerCannotStart",
-      "overlay on overlay",
+      "overlay on overlay; give the container runtime of the outer node a folder",
     ],
   ];
 

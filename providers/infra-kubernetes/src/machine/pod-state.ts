@@ -88,7 +88,11 @@ function stuck({ name, state }: ContainerStatus): PodState {
       reason: "ImagePullFailed",
       message: `container ${name}: ${reason}: ${message}; correct spec.image, load the image on the outer nodes, or set imagePullSecrets`,
     };
-  return { type: "stuck", reason: "ContainerCannotStart", message: `container ${name}: ${reason}: ${message}` };
+  // An outer node that is a container itself, on an overlay file system of its own.
+  const cure = /overlay/i.test(message)
+    ? "; give the container runtime of the outer node a folder that is not on an overlay file system, or another snapshotter"
+    : "";
+  return { type: "stuck", reason: "ContainerCannotStart", message: `container ${name}: ${reason}: ${message}${cure}` };
 }
 
 function claimPending(claim: PersistentVolumeClaim, message: string | undefined): PodState {
