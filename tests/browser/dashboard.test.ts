@@ -155,7 +155,7 @@ test("create by wizard: two groups, checked by the server, then made", async () 
 test("create by wizard on two providers: both are in the YAML and in the topology", async () => {
   const client = await instance.client();
   await client.create({ apiVersion: "v1", kind: "Namespace", metadata: { name: "edge" } } as Unstructured);
-  const hosts = simulatedHosts({ namespace: "edge", own: 9, metal: 9 });
+  const hosts = simulatedHosts("edge", { byoh: 9, metal3: 9 });
   for (const host of hosts.filter(({ metadata: { name = "" } }) => /-9/.test(name))) await client.create(host);
   await page.goto(`${instance.url}/create`);
   await page.getByLabel("Name", { exact: true }).fill("rack");
@@ -193,10 +193,7 @@ test("create by wizard: reports what could not start or would wait before the cl
   const client = await instance.client();
   await client.create({ apiVersion: "v1", kind: "Namespace", metadata: { name: "short" } } as Unstructured);
   // Other steps know the first hosts by their names.
-  const [first, second] = simulatedHosts({ namespace: "short", own: 8, metal: 0 }).slice(6) as [
-    Unstructured,
-    Unstructured,
-  ];
+  const [first, second] = simulatedHosts("short", { byoh: 8 }).slice(6) as [Unstructured, Unstructured];
   await client.create(first);
   await page.goto(`${instance.url}/create`);
   await page.getByLabel("Name", { exact: true }).fill("late");

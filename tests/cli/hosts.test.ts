@@ -8,7 +8,7 @@ let plane: CommandPlane;
 
 beforeAll(async () => {
   plane = await CommandPlane.start();
-  for (const host of simulatedHosts({ namespace: "default", own: 1, metal: 1 })) await plane.client.create(host);
+  for (const host of simulatedHosts("default", { byoh: 1, metal3: 1 })) await plane.client.create(host);
   const made = await plane.run(
     "create cluster mixed --kubernetes-version v1.34.4 --placement Embedded --workers name=own,provider=byoh --workers name=metal,provider=metal3,image=http://images/node.iso,format=live-iso",
   );

@@ -78,7 +78,7 @@ test("whether a host exists in another namespace is not revealed to who holds a 
 });
 
 test("whether a token of another namespace exists is not revealed", async () => {
-  const [host] = simulatedHosts({ namespace: VICTIM, own: 1, metal: 0 });
+  const [host] = simulatedHosts(VICTIM, { byoh: 1 });
   if (host === undefined) throw new Error("there is no host");
   await plane.client.apply(enrolmentSecret({ id: "abcdef", secret: "0123456789abcdef" }, host, plane.clock));
   const probe = async (name: string, tokenID: string): Promise<string> => {

@@ -124,7 +124,7 @@ describe("the management controller of a host that another namespace names as we
     const mallory = await tenantOf(plane);
     expect(await attempt(mallory, twin({ credentialsName: "none" }, annotations))).toBe("created");
     await plane.pass(10_000);
-    for (const object of simulatedHosts({ namespace: VICTIM, own: 0, metal: 1 })) await plane.client.create(object);
+    for (const object of simulatedHosts(VICTIM, { metal3: 1 })) await plane.client.create(object);
     await plane.pass(120_000);
     expect((await plane.get(BareMetalHost, "metal-1")).status?.provisioning.state).toBe("available");
   });

@@ -33,7 +33,7 @@ test("a Deployment with the name of another operator does not stop the hosts of 
   expect(said).toBe("created");
   // The operator is looked for every five minutes.
   await plane.pass(6 * 60_000);
-  for (const host of simulatedHosts({ namespace: VICTIM, own: 0, metal: 1 })) await plane.client.create(host);
+  for (const host of simulatedHosts(VICTIM, { metal3: 1 })) await plane.client.create(host);
   await plane.pass(120_000);
   const host = await plane.get(BareMetalHost, "metal-1");
   expect(host.status?.provisioning.state).toBe("available");

@@ -111,7 +111,7 @@ async function machineWith(installerRef: object): Promise<string> {
   const metadata = { namespace: TENANT, name: "m1" };
   const secret = { namespace: TENANT, name: "boot" };
   const infrastructureRef = { apiGroup: ByoMachine.group, kind: ByoMachine.kind, name: "m1" };
-  for (const object of [...own, ...simulatedHosts({ namespace: TENANT, own: 1, metal: 0 })])
+  for (const object of [...own, ...simulatedHosts(TENANT, { byoh: 1 })])
     await mallory.create({ ...object, metadata: { ...object.metadata, namespace: TENANT } });
   const said = await attempt(mallory, {
     apiVersion: ByoMachine.apiVersion,

@@ -127,7 +127,8 @@ export class Plane {
     await plane.startManager();
     if (namespace !== "default" && options.pods !== true)
       await plane.client.create({ apiVersion: "v1", kind: "Namespace", metadata: { name: namespace } });
-    for (const object of simulatedHosts({ namespace, own, metal })) await plane.client.create(object);
+    for (const object of simulatedHosts(namespace, { byoh: own, metal3: metal }, options.providers))
+      await plane.client.create(object);
     return plane;
   }
 

@@ -35,7 +35,7 @@ export async function restartStory(
   const plane = await RestartedPlane.start();
   try {
     const names = Array.from({ length: clusters }, (_, i) => `c${i}`);
-    const hosts = simulatedHosts({ namespace: "default", own: mixedClusters, metal: mixedClusters }) as Unstructured[];
+    const hosts = simulatedHosts("default", { byoh: mixedClusters, metal3: mixedClusters }) as Unstructured[];
     for (const host of hosts) await plane.client.create(host);
     for (const [i, name] of names.entries()) await plane.apply(i < mixedClusters ? mixed(name) : plain(name));
     const machines = clusters + mixedClusters;

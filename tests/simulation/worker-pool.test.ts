@@ -56,8 +56,7 @@ test("bare metal that is used up overflows to own hosts, and returns when there 
   expect(metal?.state).toBe("CoolingDown");
   const before = (await plane.list(Metal3Machine)).map(({ metadata }) => metadata.name);
 
-  for (const object of simulatedHosts({ namespace: "default", own: 0, metal: 3 }).slice(-2))
-    await plane.client.create(object);
+  for (const object of simulatedHosts("default", { metal3: 3 }).slice(-2)) await plane.client.create(object);
   await plane.until("return", async () => (await schemes()).join() === "metal3,metal3,metal3");
   await plane.until("own host free", async () => (await plane.list(Machine)).length === 3);
   // No machine was replaced needlessly.
@@ -90,14 +89,13 @@ test("uses an added host immediately, long before the cool-down is over", async 
   await plane.until("all full", async () => (await cooling()) === "CoolingDown Full,CoolingDown Full");
   await plane.until("two", async () => (await schemes()).join() === "metal3,metal3");
 
-  const [own] = simulatedHosts({ namespace: "default", own: 1, metal: 0 });
+  const [own] = simulatedHosts("default", { byoh: 1 });
   await plane.client.create(own as Unstructured);
   const claimed = async (): Promise<boolean> => (await plane.list(ByoHost)).some(({ spec }) => spec?.machineRef);
   for (let passed = 0; passed < 5_000 && !(await claimed()); passed += 200) await plane.pass(200);
   expect(await claimed(), "claimed within five seconds").toBe(true);
 
-  for (const object of simulatedHosts({ namespace: "default", own: 0, metal: 3 }).slice(-2))
-    await plane.client.create(object);
+  for (const object of simulatedHosts("default", { metal3: 3 }).slice(-2)) await plane.client.create(object);
   await plane.until("four", async () => (await schemes()).join() === "byoh,metal3,metal3,metal3");
 });
 

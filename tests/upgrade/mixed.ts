@@ -1,7 +1,6 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Machine } from "@capstan/capi";
-import { simulatedHosts } from "@capstan/manager";
 import { cluster, infraCluster, metaCluster, templates } from "../simulation/manifests.ts";
 import type { World } from "./world.ts";
 
@@ -14,6 +13,31 @@ const member = (name: string, kind: string): string => `
   - name: ${name}
     infrastructureRef: { apiGroup: infrastructure.cluster.x-k8s.io, kind: ${kind}, name: ${name} }
     bootstrap: { configRef: { apiGroup: bootstrap.cluster.x-k8s.io, kind: KubeadmConfigTemplate, name: ${name} } }`;
+
+const metal = (number: number): string => `
+---
+apiVersion: v1
+kind: Secret
+metadata: { name: metal-${number}-bmc, namespace: default }
+type: Opaque
+data: { username: ${btoa("admin")}, password: ${btoa("simulated")} }
+---
+apiVersion: metal3.io/v1alpha1
+kind: BareMetalHost
+metadata: { name: metal-${number}, namespace: default }
+spec:
+  online: false
+  bmc: { address: "memory://metal-${number}", credentialsName: metal-${number}-bmc }
+  bootMACAddress: "02:00:00:00:00:0${number}"
+`;
+
+/** Simulated hosts: one of your own, and two of bare metal. */
+const HOSTS = `
+apiVersion: infrastructure.cluster.x-k8s.io/v1beta2
+kind: ByoHost
+metadata: { name: own-1, namespace: default, annotations: { memory.capstan.dev/agent: "" } }
+spec: {}
+${metal(1)}${metal(2)}`;
 
 /** A mixed cluster: an embedded control plane, and a WorkerPool over bare metal and own hosts. */
 const WORLD = `${
@@ -42,7 +66,7 @@ export async function buildMixed(world: World): Promise<void> {
   await mkdir(listener, { recursive: true });
   await writeFile(join(listener, "ports.json"), JSON.stringify({ api: PORT }));
   await world.startManager();
-  for (const object of simulatedHosts({ namespace: "default", own: 1, metal: 2 })) await world.client.create(object);
+  await world.apply(HOSTS);
   await world.apply(WORLD);
   await world.until(async () => {
     const machines = await world.list(Machine);

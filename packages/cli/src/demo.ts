@@ -10,7 +10,7 @@ import { DESCRIBE_HEADERS, describeTree } from "./tree/describe-tree.ts";
 import { renderTree } from "./tree/tree.ts";
 
 /** One more of each than the cluster uses, so that it can be scaled and repaired. */
-const HOSTS = { namespace: "default", own: 3, metal: 3 };
+const HOSTS = { byoh: 3, metal3: 3 };
 
 /** Bring-your-own hosts and bare metal behind one replica count, and a control plane that needs no machine. */
 const DEMO = `
@@ -169,7 +169,7 @@ function nextSteps(io: CommandIo, dataFlag: string): string {
 
 /** Returns the objects of the demo: simulated hosts, and the cluster that is built from them. */
 export function demoObjects(): Unstructured[] {
-  return [...simulatedHosts(HOSTS), ...(parseYamlDocuments(DEMO) as Unstructured[])];
+  return [...simulatedHosts("default", HOSTS), ...(parseYamlDocuments(DEMO) as Unstructured[])];
 }
 
 /** Objects that a person changed since are left as they are. */

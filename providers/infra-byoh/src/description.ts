@@ -3,6 +3,7 @@ import { conditionsOf, field, type ProviderDescription } from "@capstan/capi";
 import { factsOf } from "./host/facts.ts";
 import { silentAtMs, troubleOf } from "./host/trouble.ts";
 import { DEAD_AGENT, SIMULATED_AGENT_ANNOTATION } from "./simulation/annotations.ts";
+import { simulatedByoHosts } from "./simulation/hosts.ts";
 
 /** What people see of bring-your-own hosts. */
 export const byohDescription: ProviderDescription = {
@@ -46,6 +47,7 @@ export const byohDescription: ProviderDescription = {
           return agent === DEAD_AGENT ? "broken" : "well";
         },
         annotations: (broken) => ({ [SIMULATED_AGENT_ANNOTATION]: broken ? DEAD_AGENT : "" }),
+        objects: simulatedByoHosts,
       },
     },
   ],

@@ -1,6 +1,7 @@
 import { field, type ProviderDescription } from "@capstan/capi";
 import { factsOf, judgedConditions, troubleOf } from "./host/facts.ts";
 import { BMC_FAULTS_ANNOTATION } from "./provisioner/memory/annotation.ts";
+import { simulatedMetalHosts } from "./provisioner/memory/hosts.ts";
 import { bareMetalWhy } from "./why.ts";
 
 /** The one format of images that Capstan's own driver of bare-metal hosts can use. */
@@ -77,6 +78,7 @@ export const metal3Description: ProviderDescription = {
           return (host.metadata.annotations?.[BMC_FAULTS_ANNOTATION] ?? "") === "" ? "well" : "broken";
         },
         annotations: (broken) => ({ [BMC_FAULTS_ANNOTATION]: broken ? "unreachable" : null }),
+        objects: simulatedMetalHosts,
       },
     },
   ],

@@ -229,8 +229,7 @@ const pool: Story = {
     await plane.pass(CALM_MS);
 
     step("return");
-    for (const object of simulatedHosts({ namespace: "default", own: 0, metal: 3 }).slice(-2))
-      await plane.client.create(object);
+    for (const object of simulatedHosts("default", { metal3: 3 }).slice(-2)) await plane.client.create(object);
     await plane.until("return", async () => {
       const all = await plane.list(Machine);
       return all.length === 3 && all.every(({ spec }) => spec.providerID?.startsWith("metal3://"));

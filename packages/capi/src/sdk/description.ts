@@ -168,6 +168,8 @@ export interface HostSimulation {
   health(host: KubeObject): SimulatedHealth | undefined;
   /** The annotations that break a simulated host or repair it; null removes one. */
   annotations(broken: boolean): Readonly<Record<string, string | null>>;
+  /** Builds so many simulated hosts, with all that they need. */
+  objects(namespace: string, count: number): Unstructured[];
 }
 
 /** Health of a simulated host, which users can break and repair. */
