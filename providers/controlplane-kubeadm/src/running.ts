@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { type ClusterKey, clusterSecretName, type LoadedProvider, Secret, type SecretPurpose } from "@capstan/capi";
 import { sweepScratch } from "@capstan/controlplane";
 import { allocatedPorts } from "@capstan/workloads";
+import { BackupOrigins } from "./backup/backup-origins.ts";
 import { controlPlaneBackupController } from "./backup/controller.ts";
 import { kubeadmControlPlaneController } from "./controller.ts";
 import { createEtcdWays } from "./etcd/create-etcd-ways.ts";
@@ -28,6 +29,7 @@ export function loadKubeadmControlPlane(deps: KubeadmControlPlaneDeps): LoadedPr
   const side = createWorkloadSide({ workloads: workload, ways, clock, random, log });
   if (deps.metrics !== undefined) observeEtcd(deps.metrics, () => side.etcdReports());
   const place = { dir: join(dataDir, "backups"), gate };
+  const origins = new BackupOrigins();
   sweepScratch(place.dir);
   const recoveries = join(dataDir, "recoveries");
   const server = new SnapshotServer({
@@ -41,8 +43,8 @@ export function loadKubeadmControlPlane(deps: KubeadmControlPlaneDeps): LoadedPr
     addIndexes: addKubeadmControlPlaneIndexes,
     controllers: () => [
       kubeadmControlPlaneController({ side, cache, workload: eitherWay(workload), capacitySources: capacitySources() }),
-      controlPlaneBackupController({ ways, place, named: namedBackups }),
-      controlPlaneRecoveryController({ ways, side, place, server, kept: new KeptSnapshots(recoveries) }),
+      controlPlaneBackupController({ ways, place, origins, named: namedBackups }),
+      controlPlaneRecoveryController({ ways, side, place, origins, server, kept: new KeptSnapshots(recoveries) }),
     ],
     close: () => server.close(),
   };

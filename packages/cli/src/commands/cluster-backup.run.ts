@@ -70,15 +70,23 @@ export function runBackupList(input: CommandInput): Promise<number> {
     const { namespace, name } = clusterNames(input);
     const keeper = await keeperOf(target, namespace, name);
     const { backups, location } = statusOf(keeper.object);
-    const all = (Array.isArray(backups) ? backups : []) as { name: string; sizeBytes: number }[];
+    const all = (Array.isArray(backups) ? backups : []) as {
+      name: string;
+      sizeBytes: number;
+      otherCluster?: boolean | undefined;
+    }[];
     if (all.length === 0) {
       input.io.err(`Cluster ${namespace}/${name} has no backups; take one: capstan backup create ${name}\n`);
       return 0;
     }
     input.io.out(
       renderTable(
-        ["NAME", "BYTES"],
-        all.map((backup) => [backup.name, String(backup.sizeBytes)]),
+        ["NAME", "BYTES", ...(all.some(({ otherCluster }) => otherCluster === true) ? ["CLUSTER"] : [])],
+        all.map(({ name: backup, sizeBytes, otherCluster }) => [
+          backup,
+          String(sizeBytes),
+          ...(otherCluster === true ? ["another one"] : []),
+        ]),
       ),
     );
     input.io.err(`In ${String(location ?? "")}\n`);

@@ -28,6 +28,8 @@ export interface BackupSubject extends StoreSource {
   readonly known: BackupStatus | undefined;
   /** Backups that are never pruned, because a restore names them. */
   readonly named: ReadonlySet<string>;
+  /** Names of those that another cluster of the same name has made: they are neither counted nor pruned. */
+  readonly foreign?: (store: BackupStore, backups: readonly Backup[]) => Promise<Pick<ReadonlySet<string>, "has">>;
   /** Saves a snapshot of etcd to a file; rejects with what a person can act on. */
   snapshot(file: string): Promise<void>;
   /** What is stored in addition to etcd's data. */
@@ -105,19 +107,22 @@ export async function keepBackups(
   const store = await openBackupStore(subject, place, context);
   if ("problem" in store) return failed("StoreNotUsable", store.problem);
   try {
-    const due = planBackup({ ...input, requested, backups: await store.list(owner) });
+    const due = planBackup({ ...input, requested, backups: (await listOwn(subject, store)).own });
     if (due.type === "invalid") return failed("InvalidSchedule", `${field}.schedule: ${due.message}`);
     if (due.type === "now") await takeBackup(subject, store, place.dir, nowMs);
-    const backups = await store.list(owner);
+    const { own: backups, all, isForeign } = await listOwn(subject, store);
     const expired = expiredBackups(backups, settings?.keep, subject.named).slice(0, MAX_REMOVED);
     for (const old of expired) await store.delete(owner, old.name);
     if (requested) await subject.answered();
     const next = planBackup({ ...input, requested: false, backups });
     const nextMs = next.type === "later" ? next.atMs : undefined;
     const kept = backups.filter((backup) => !expired.includes(backup));
+    const listed = all
+      .filter((backup) => !expired.includes(backup))
+      .map(({ name, sizeBytes }) => ({ name, sizeBytes, otherCluster: isForeign(name) ? true : undefined }));
     return {
-      status: statusOf(kept, known, store.location, nowMs, nextMs),
-      condition: conditionOf(kept.length, known, store.location),
+      status: statusOf(kept, listed, known, store.location, nowMs, nextMs),
+      condition: conditionOf(kept.length, known, store.location, listed.length - kept.length),
       recheckAtMs: Math.min(nowMs + RELIST_MS, nextMs ?? Number.POSITIVE_INFINITY),
     };
   } catch (error) {
@@ -125,28 +130,43 @@ export async function keepBackups(
   }
 }
 
+async function listOwn({ owner, foreign }: BackupSubject, store: BackupStore) {
+  const all = await store.list(owner);
+  const others = (await foreign?.(store, all)) ?? new Set<string>();
+  const isForeign = (name: string): boolean => others.has(name);
+  return { all, own: all.filter(({ name }) => !isForeign(name)), isForeign };
+}
+
 /** A store that once had backups and has none is not one whose first backup is yet to come. */
-function conditionOf(count: number, known: BackupStatus | undefined, location: string): ConditionInput {
-  if (count > 0) return BACKED_UP;
+function conditionOf(
+  count: number,
+  known: BackupStatus | undefined,
+  location: string,
+  foreign = known?.backups?.filter(({ otherCluster }) => otherCluster === true).length ?? 0,
+): ConditionInput {
+  const others =
+    foreign === 0 ? "" : `${location} has ${foreign} backups of another cluster of this name: move or delete them`;
+  if (count > 0) return { ...BACKED_UP, message: others };
   const none = { type: "BackedUp", status: "False" as const };
-  return known === undefined
+  return known === undefined && foreign === 0
     ? { ...none, reason: "NoBackupYet", message: "The first backup is not due yet" }
     : {
         ...none,
         reason: "NoBackup",
-        message: `${location} has no backup of this control plane: take one with capstan backup create, or correct where backups are stored`,
+        message: `${location} has no backup of this control plane: take one with capstan backup create, or correct where backups are stored${others === "" ? "" : `; ${others}`}`,
       };
 }
 
 function statusOf(
   kept: readonly Backup[],
+  listed: NonNullable<BackupStatus["backups"]>,
   known: BackupStatus | undefined,
   location: string,
   nowMs: number,
   nextMs: number | undefined,
 ): BackupStatus | undefined {
   const last = kept.at(-1);
-  if (last === undefined && known === undefined) return undefined;
+  if (listed.length === 0 && known === undefined) return undefined;
   return {
     ...(last === undefined
       ? {}
@@ -154,7 +174,7 @@ function statusOf(
     count: kept.length,
     location,
     listedTime: time(nowMs),
-    backups: kept.slice(-LISTED_BACKUPS).map(({ name, sizeBytes }) => ({ name, sizeBytes })),
+    backups: listed.slice(-LISTED_BACKUPS),
     nextTime: nextMs === undefined ? undefined : time(nextMs),
   };
 }

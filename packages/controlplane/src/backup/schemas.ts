@@ -1,4 +1,4 @@
-import { array, type Infer, integer, object, optional, string } from "@capstan/capi";
+import { array, boolean, type Infer, integer, object, optional, string } from "@capstan/capi";
 
 /** Parts with a letter or a digit: `.` and `..` would be removed from the URL. */
 const S3_PREFIX = "^[._-]*[A-Za-z0-9][A-Za-z0-9._-]*(/[._-]*[A-Za-z0-9][A-Za-z0-9._-]*)*$";
@@ -57,6 +57,9 @@ export const backupStatusFields = {
         {
           name: string({ doc: "Name of the backup.", maxLength: 128 }),
           sizeBytes: integer({ doc: "Its size in bytes.", minimum: 0, format: "int64" }),
+          otherCluster: optional(
+            boolean({ doc: "Whether another cluster of the same name made it: its CA is another one." }),
+          ),
         },
         { doc: "One backup." },
       ),

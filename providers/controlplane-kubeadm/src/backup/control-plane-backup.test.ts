@@ -2,12 +2,14 @@ import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Unstructured } from "@capstan/apimachinery";
+import { DirectoryStore } from "@capstan/backup";
 import { BACKUP_ANNOTATION } from "@capstan/controlplane";
 import { openDialGate } from "@capstan/runtime";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { ControlPlaneBackup } from "../kinds/control-plane-backup.ts";
 import { FakeWays } from "../testing/fake-ways.ts";
 import { conditionText, NAMESPACE, World } from "../testing/world.ts";
+import { BackupOrigins } from "./backup-origins.ts";
 import { controlPlaneBackupController } from "./controller.ts";
 
 const TEN_MINUTES_MS = 600_000;
@@ -22,7 +24,12 @@ beforeEach(async () => {
   world = await World.start({
     kinds: [ControlPlaneBackup],
     controllers: () => [
-      controlPlaneBackupController({ ways, place: { dir, gate: openDialGate() }, named: () => new Set() }),
+      controlPlaneBackupController({
+        ways,
+        place: { dir, gate: openDialGate() },
+        origins: new BackupOrigins(),
+        named: () => new Set(),
+      }),
     ],
   });
 });
@@ -89,6 +96,30 @@ test("takes a requested backup at once, without a schedule", async () => {
   await world.user.patch(await backup(), { metadata: { annotations: { [BACKUP_ANNOTATION]: "now" } } });
   await written(async () => (await backup()).status?.count === 1);
   expect((await backup()).metadata.annotations?.[BACKUP_ANNOTATION]).toBeUndefined();
+});
+
+test("lists backups of an earlier cluster of the same name as such, and neither counts nor prunes them", async () => {
+  const old = ["20251230T000000Z", "20251231T000000Z"];
+  for (const name of old)
+    await new DirectoryStore(dir).save(`${NAMESPACE}/c1_kubeadm`, name, import.meta.filename, '{"caFingerprint":"x"}');
+  await world.addCluster();
+  await world.addPlane();
+  await world.ready(1);
+  await addBackup("b1", { keep: 1 });
+  await written(async () => (await backedUp()).startsWith("False NoBackup:"));
+  expect(await backedUp()).toContain("2 backups of another cluster of this name");
+  await world.user.patch(await backup(), { metadata: { annotations: { [BACKUP_ANNOTATION]: "now" } } });
+  await written(async () => (await backup()).status?.count === 1);
+  const { backups, lastName } = (await backup()).status ?? {};
+  expect(backups?.map(({ name, otherCluster }) => [name, otherCluster])).toEqual([
+    ...old.map((name) => [name, true]),
+    [lastName, undefined],
+  ]);
+  const description = await new DirectoryStore(dir).description(`${NAMESPACE}/c1_kubeadm`, lastName ?? "");
+  expect(JSON.parse(description)).toMatchObject({
+    clusterUid: (await world.cluster()).metadata.uid,
+    caFingerprint: expect.stringMatching(/^sha256:/),
+  });
 });
 
 test("uses another member when one does not answer, and reports what each answered when none does", async () => {

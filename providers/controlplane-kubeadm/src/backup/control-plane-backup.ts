@@ -5,6 +5,7 @@ import type { EtcdWays } from "../etcd/etcd-ways.ts";
 import { controlPlaneOf } from "../indexes.ts";
 import { ControlPlaneBackup } from "../kinds/control-plane-backup.ts";
 import { isEtcdManaged } from "../machine-plan.ts";
+import type { BackupOrigins } from "./backup-origins.ts";
 import {
   backupOwner,
   backupSettingsOf,
@@ -17,6 +18,7 @@ import {
 export interface BackupDeps {
   readonly ways: EtcdWays;
   readonly place: BackupPlace;
+  readonly origins: BackupOrigins;
   /** Backups that a recovery names, which are never pruned. */
   readonly named: (cluster: { namespace: string; name: string }, context: ReconcileContext) => ReadonlySet<string>;
 }
@@ -71,7 +73,7 @@ async function keep(
   object: ControlPlaneBackup,
   plane: MachinePlane,
   context: ReconcileContext,
-  { ways, place, named }: BackupDeps,
+  { ways, place, origins, named }: BackupDeps,
 ): Promise<BackupReport> {
   const { metadata, spec, status } = object;
   const { lastName, lastTime, lastSizeBytes, count, location, listedTime, nextTime, backups } = status ?? {};
@@ -86,6 +88,7 @@ async function keep(
       requested: metadata.annotations?.[BACKUP_ANNOTATION] !== undefined,
       known: location === undefined ? undefined : JSON.parse(JSON.stringify(known)),
       named: named(plane.key, context),
+      foreign: async (store, backups) => await origins.foreign(plane, store, backups, context),
       snapshot: (file) => snapshotOfQuorum(plane.key, ways, file, context),
       describe: () => describePlane(plane, context),
       answered: async () => {

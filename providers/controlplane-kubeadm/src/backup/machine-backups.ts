@@ -8,6 +8,7 @@ import {
   validEndpoint,
 } from "@capstan/capi";
 import { type Authorities, type BackupPlace, ensureAuthorities, openBackupStore } from "@capstan/controlplane";
+import { publicKeyPin } from "@capstan/pki";
 import type { ReconcileContext } from "@capstan/runtime";
 import type { EtcdPlace, EtcdWays } from "../etcd/etcd-ways.ts";
 import { machinesOfCluster } from "../indexes.ts";
@@ -24,6 +25,9 @@ export interface MachinePlane {
 export interface MachinePlaneDescription {
   readonly owner: string;
   readonly clusterName: string;
+  readonly clusterUid: string | undefined;
+  /** Hash of the public key of the cluster's CA, as kubeadm writes it. Another cluster of the same name has another one. */
+  readonly caFingerprint: string;
   readonly version: string;
   readonly endpoint: { readonly host: string; readonly port: number } | undefined;
   readonly authorities: Authorities;
@@ -89,26 +93,36 @@ export async function snapshotOfQuorum(
   throw new Error(failures.length === 0 ? "no control plane Machine has a Node yet" : failures.join("; "));
 }
 
-/** Serializes the description of a control plane for a backup. */
-export async function describePlane(plane: MachinePlane, context: ReconcileContext): Promise<string> {
-  const { key, cluster, controlPlane } = plane;
+/** The authorities of a control plane, which are never created here: a backup with new ones would be one that no node trusts. */
+export async function authoritiesOf(
+  { key, controlPlane }: MachinePlane,
+  context: ReconcileContext,
+): Promise<Authorities> {
   const found = await ensureAuthorities(
     {
       cluster: key,
       owner: ownerReference(controlPlane, { controller: true }),
       algorithm: "RSA-2048",
-      // A backup with new authorities would be one that no node trusts.
       mayCreate: false,
     },
     context,
   );
   if ("problem" in found) throw new Error(found.problem);
+  return found.authorities;
+}
+
+/** Serializes the description of a control plane for a backup. */
+export async function describePlane(plane: MachinePlane, context: ReconcileContext): Promise<string> {
+  const { key, cluster, controlPlane } = plane;
+  const authorities = await authoritiesOf(plane, context);
   const description: MachinePlaneDescription = {
     owner: backupOwner(plane),
     clusterName: key.name,
+    clusterUid: cluster.metadata.uid,
+    caFingerprint: publicKeyPin(authorities.cluster.certPem),
     version: controlPlane.status?.version ?? controlPlane.spec.version,
     endpoint: validEndpoint(cluster.spec?.controlPlaneEndpoint),
-    authorities: found.authorities,
+    authorities,
   };
   return JSON.stringify(description);
 }

@@ -15,6 +15,7 @@ import {
 import { type BackupPlace, takeBackup } from "@capstan/controlplane";
 import type { ReconcileContext } from "@capstan/runtime";
 import { CLEANUP_HOOK } from "../annotations.ts";
+import type { BackupOrigins } from "../backup/backup-origins.ts";
 import { backupOwner, describePlane, type MachinePlane, placeOf, storeOf } from "../backup/machine-backups.ts";
 import type { EtcdWays } from "../etcd/etcd-ways.ts";
 import { machinesOfCluster } from "../indexes.ts";
@@ -24,7 +25,7 @@ import { readOwned, readScope } from "../scope.ts";
 import type { WorkloadSide } from "../workload/workload-side.ts";
 import type { KeptSnapshots } from "./kept-snapshots.ts";
 import { PreparedSnapshot } from "./prepared-snapshot.ts";
-import type { Survey, SurveyedMember } from "./record.ts";
+import { anotherCluster, type Survey, type SurveyedBackup, type SurveyedMember } from "./record.ts";
 import { restoreSecretName } from "./restore-secret.ts";
 import type { SnapshotServer } from "./snapshot-server.ts";
 import { NotRestorable, type RecoveryTarget } from "./target.ts";
@@ -36,6 +37,7 @@ export interface RecoveryDeps {
   readonly ways: EtcdWays;
   readonly side: WorkloadSide;
   readonly place: BackupPlace;
+  readonly origins: BackupOrigins;
   readonly server: Pick<SnapshotServer, "publish" | "withdraw" | "serves" | "keep">;
   readonly kept: Pick<KeptSnapshots, "keep" | "remove" | "retain">;
 }
@@ -58,8 +60,7 @@ export class KubeadmTarget implements RecoveryTarget {
 
   async survey(): Promise<Survey> {
     const members = await Promise.all(this.#machines().map((machine) => this.#ask(machine)));
-    const store = await this.#store();
-    return { nowMs: this.#context.clock.now(), members, backups: await store.list(this.#owner) };
+    return { nowMs: this.#context.clock.now(), members, backups: await this.#backups() };
   }
 
   async save({ member }: RecoveryPlan): Promise<string> {
@@ -91,10 +92,7 @@ export class KubeadmTarget implements RecoveryTarget {
     const other =
       holder === undefined ? undefined : this.#context.cache.get(ControlPlaneRecovery, { namespace, name: holder });
     // Two that delete and create Machines at the same time would each restore an etcd of its own.
-    if (other !== undefined)
-      throw new Error(
-        `ControlPlaneRecovery ${holder} replaces the control plane Machines already: wait for its end, or delete it if it cannot go on`,
-      );
+    if (other !== undefined) throw new Error(stillReplaces(holder ?? ""));
     await this.#annotate(this.#name);
   }
 
@@ -104,11 +102,9 @@ export class KubeadmTarget implements RecoveryTarget {
   }
 
   async verify(backup: string): Promise<string> {
-    const faster = this.#completedMeanwhile();
-    if (faster !== undefined)
-      throw new NotRestorable(
-        `ControlPlaneRecovery ${faster} has recovered the control plane since this one was created`,
-      );
+    this.#checkOthers();
+    const why = (await this.#backups(backup)).find(({ name }) => name === backup)?.foreign;
+    if (why !== undefined) throw new NotRestorable(anotherCluster(backup, why));
     return await this.#snapshot.verify(backup);
   }
 
@@ -202,16 +198,26 @@ export class KubeadmTarget implements RecoveryTarget {
     await this.#context.client.patch(machine, { metadata: { annotations: { [CLEANUP_HOOK]: null } } });
   }
 
-  /** Another recovery after which the approval of this one is out of date: it would delete Machines that a person has not seen. */
-  #completedMeanwhile(): string | undefined {
+  async #backups(named = this.#recovery.spec.backup): Promise<SurveyedBackup[]> {
+    const store = await this.#store();
+    const backups = await store.list(this.#owner);
+    const foreign = await this.#deps.origins.foreign(this.#plane, store, backups, this.#context, named);
+    return backups.map(({ name, timeMs }) => ({ name, timeMs, foreign: foreign.get(name) }));
+  }
+
+  /** After another recovery the approval of this one is out of date: it would delete Machines that a person has not seen. */
+  #checkOthers(): void {
     const { creationTimestamp = "" } = this.#recovery.metadata;
     const { namespace, name } = this.#plane.key;
-    const found = this.#context.cache.list(ControlPlaneRecovery, { namespace }).find((other) => {
-      const { status, lastTransitionTime = "" } = findCondition(conditionsOf(other), "Recovered") ?? {};
-      const isDone = status === "True" && lastTransitionTime >= creationTimestamp;
-      return other.spec.clusterName === name && (isDone || other.status?.phase === "Scaling");
-    });
-    return found?.metadata.name;
+    for (const other of this.#context.cache.list(ControlPlaneRecovery, { namespace })) {
+      if (other.spec.clusterName !== name || other.metadata.uid === this.#uid) continue;
+      const found = findCondition(conditionsOf(other), "Recovered");
+      if (found?.status === "True" && found.lastTransitionTime > creationTimestamp)
+        throw new NotRestorable(
+          `ControlPlaneRecovery ${other.metadata.name ?? ""} has recovered the control plane since this one was created`,
+        );
+      if (other.status?.phase === "Scaling") throw new Error(stillReplaces(other.metadata.name ?? ""));
+    }
   }
 
   /** The recovery that the control plane is left to. */
@@ -273,6 +279,10 @@ export class KubeadmTarget implements RecoveryTarget {
   get #uid(): string {
     return this.#recovery.metadata.uid ?? "";
   }
+}
+
+function stillReplaces(recovery: string): string {
+  return `ControlPlaneRecovery ${recovery} replaces the control plane Machines already: wait for its end, or delete it if it cannot go on`;
 }
 
 function isAvailable(machine: Machine): boolean {

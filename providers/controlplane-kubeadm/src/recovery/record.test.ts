@@ -65,6 +65,16 @@ describe("plan", () => {
     });
   });
 
+  test("restores no backup of another cluster", () => {
+    const foreign = { ...NEW, foreign: "its CA is another one" };
+    expect(planRecovery(survey([lost("a")], [OLD, foreign]), { backup: undefined })).toMatchObject({
+      backup: OLD.name,
+    });
+    expect(planRecovery(survey([lost("a")], [OLD, foreign]), { backup: NEW.name })).toMatchObject({
+      refused: expect.stringContaining("belongs to another cluster: its CA is another one"),
+    });
+  });
+
   test("names the choice when a backup does not exist, and the cure when there is nothing to recover from", () => {
     expect(planRecovery(survey([], [OLD]), { backup: NEW.name })).toEqual({
       refused: `spec.backup: there is no backup ${NEW.name}; there are ${OLD.name}`,

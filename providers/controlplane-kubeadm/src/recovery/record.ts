@@ -37,11 +37,19 @@ export interface SurveyedMember {
     | undefined;
 }
 
+/** A backup in the store. */
+export interface SurveyedBackup {
+  readonly name: string;
+  readonly timeMs: number;
+  /** Why it is one of another cluster. */
+  readonly foreign?: string | undefined;
+}
+
 /** What a recovery finds. */
 export interface Survey {
   readonly nowMs: number;
   readonly members: readonly SurveyedMember[];
-  readonly backups: readonly { readonly name: string; readonly timeMs: number }[];
+  readonly backups: readonly SurveyedBackup[];
 }
 
 /** What a person wants. */
@@ -67,17 +75,15 @@ export function planRecovery(survey: Survey, { backup }: Wish): RecoveryPlan | {
     return {
       refused: `${kept}: nothing has to be recovered. To go back to a backup nevertheless, name it in spec.backup`,
     };
-  const wanted = backup === undefined ? backups.at(-1) : backups.find(({ name }) => name === backup);
+  const wanted =
+    backup === undefined
+      ? backups.findLast(({ foreign }) => foreign === undefined)
+      : backups.find(({ name }) => name === backup);
   if (backup !== undefined && wanted === undefined) {
-    const choice =
-      backups.length === 0
-        ? "there are none"
-        : `there are ${backups
-            .slice(-5)
-            .map(({ name }) => name)
-            .join(", ")}`;
+    const choice = backups.length === 0 ? "there are none" : `there are ${namesOf(backups)}`;
     return { refused: `spec.backup: there is no backup ${backup}; ${choice}` };
   }
+  if (wanted?.foreign !== undefined) return { refused: anotherCluster(wanted.name, wanted.foreign) };
   const newest = backup === undefined ? newestOf(alive) : undefined;
   if (newest !== undefined)
     return withDigest({
@@ -89,7 +95,7 @@ export function planRecovery(survey: Survey, { backup }: Wish): RecoveryPlan | {
     });
   if (wanted === undefined)
     return {
-      refused: `No member of etcd answers (${sides.lost.join(", ") || "there are no Machines"}), and there is no backup. Power on a Machine that had a member, or copy a backup into the store`,
+      refused: `No member of etcd answers (${sides.lost.join(", ") || "there are no Machines"}), and there is no backup${backups.length === 0 ? "" : ` of this cluster (${namesOf(backups)} belong to another one)`}. Power on a Machine that had a member, or copy a backup into the store`,
     };
   return withDigest({ source: "Backup", backup: wanted.name, dataFrom: time(wanted.timeMs), ...sides });
 }
@@ -109,6 +115,18 @@ function quorumKept(alive: readonly SurveyedMember[]): string | undefined {
   if (voting.length * 2 <= voters) return undefined;
   const names = voting.map(({ machine }) => machine).join(", ");
   return `${voting.length} of ${voters} members of etcd answer (${names}), which is a majority that elects a leader within seconds. If it does not, check the network between these Machines (port 2380)`;
+}
+
+/** Says that a backup is not one of the cluster, and how to restore it nevertheless. */
+export function anotherCluster(backup: string, why: string): string {
+  return `backup ${backup} belongs to another cluster: ${why}. Name a backup of this cluster; or, to bring that cluster back, first write the authorities of its control-plane.json into the Secrets of this one (-ca, -etcd, -proxy and -sa)`;
+}
+
+function namesOf(backups: readonly SurveyedBackup[]): string {
+  return backups
+    .slice(-5)
+    .map(({ name }) => name)
+    .join(", ");
 }
 
 /** Whether two plans restore the same data. */

@@ -1,6 +1,8 @@
 import { existsSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { seededRandom } from "@capstan/apimachinery";
 import { Machine, RECOVERY_ANNOTATION, Secret, secretText } from "@capstan/capi";
+import { createCertificateAuthority } from "@capstan/pki";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { wholeSnapshot } from "../testing/fake-ways.ts";
 import { RecoveryWorld } from "../testing/recovery-world.ts";
@@ -50,13 +52,9 @@ test.each([
 test("keeps all Machines when the backup is deleted after the approval", async () => {
   const before = await at.powerOff(0);
   await at.addBackup(BACKUP);
-  await at.create();
-  await at.inPhase("WaitingForApproval");
-  rmSync(snapshotFile());
-  // It is listed again before the plan is carried out, and fetched after that.
+  // It is listed before the plan is carried out, and fetched after that.
   at.faults.beforeFetch = () => rmSync(snapshotFile());
-  await at.addBackup(BACKUP);
-  await at.approve();
+  await at.create({ approved: true, backup: BACKUP });
   await at.inPhase("Refused");
   expect(await text()).toContain("does not exist any more");
   expect(await names()).toEqual(before.map(nameOf));
@@ -131,6 +129,7 @@ test("an approval does not count once another recovery has replaced the Machines
     async () => (await text("r2")).includes("ControlPlaneRecovery r1 replaces"),
     () => text("r2"),
   );
+  await at.world.plane.settle(5_000);
   at.restored();
   await at.inPhase("Done");
   await at.world.ready(3);
@@ -141,3 +140,29 @@ test("an approval does not count once another recovery has replaced the Machines
   await at.world.plane.settle(120_000);
   expect(await names()).toEqual(machines);
 }, 60_000);
+
+test("restores no backup of an earlier cluster of the same name, and says how to do it nevertheless", async () => {
+  const before = await at.powerOff(0);
+  const { certPem } = await createCertificateAuthority({
+    algorithm: "ECDSA-P256",
+    commonName: "kubernetes",
+    notBeforeMs: Date.UTC(2025, 0, 1),
+    validMs: 100 * 24 * 3_600_000,
+    random: seededRandom(1),
+  });
+  await at.addBackup(BACKUP, certPem);
+  await at.create({}, "r1");
+  await at.inPhase("Refused");
+  expect(await text()).toContain(`there is no backup of this cluster (${BACKUP} belong to another one)`);
+  await at.create({ backup: BACKUP, approved: true }, "r2");
+  await at.inPhase("Refused", "r2");
+  expect(await text("r2")).toMatch(
+    /belongs to another cluster: its CA is sha256:.*write the authorities of its control-plane\.json into the Secrets/,
+  );
+  expect(await names()).toEqual(before.map(nameOf));
+  // An older one of this cluster is chosen instead.
+  await at.addBackup("20251231T220000Z");
+  await at.create({}, "r3");
+  await at.inPhase("WaitingForApproval", "r3");
+  expect((await at.recovery("r3")).status?.plan?.backup).toBe("20251231T220000Z");
+});

@@ -165,6 +165,7 @@ test("a paused Cluster is not recovered before it is resumed", async () => {
   const key = { kind: Cluster, namespace: NAMESPACE, name: "c1" };
   await at.world.user.patch(key, { spec: { paused: true } });
   await at.approve();
+  await at.eventually(async () => (await text()).includes("Paused"), text);
   await at.world.plane.settle(120_000);
   expect(await names()).toEqual(before.map(nameOf));
   expect(await text()).toContain("Paused");

@@ -3,9 +3,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Unstructured } from "@capstan/apimachinery";
 import { DirectoryStore } from "@capstan/backup";
-import type { Machine } from "@capstan/capi";
+import { type Machine, Secret, secretText } from "@capstan/capi";
 import { openDialGate } from "@capstan/runtime";
 import { vi } from "vitest";
+import { BackupOrigins } from "../backup/backup-origins.ts";
 import { ControlPlaneBackup } from "../kinds/control-plane-backup.ts";
 import { ControlPlaneRecovery } from "../kinds/control-plane-recovery.ts";
 import { controlPlaneRecoveryController } from "../recovery/controller.ts";
@@ -78,6 +79,7 @@ export class RecoveryWorld {
           ways,
           side,
           place: { dir, gate: openDialGate() },
+          origins: new BackupOrigins(),
           server,
           kept: observed,
         }),
@@ -90,10 +92,12 @@ export class RecoveryWorld {
   }
 
   /** A backup of the control plane in the manager's folder. */
-  async addBackup(name: string, snapshot: Buffer = wholeSnapshot(`backup ${name}`)): Promise<void> {
+  async addBackup(name: string, certPem?: string): Promise<void> {
     const file = join(this.dir, "snapshot.tmp");
-    await writeFile(file, snapshot);
-    await new DirectoryStore(this.dir).save(`${NAMESPACE}/c1_kubeadm`, name, file, "{}");
+    await writeFile(file, wholeSnapshot(`backup ${name}`));
+    const ca = await this.world.user.get(Secret, { namespace: NAMESPACE, name: "c1-ca" });
+    const description = JSON.stringify({ authorities: { cluster: { certPem: certPem ?? secretText(ca, "tls.crt") } } });
+    await new DirectoryStore(this.dir).save(`${NAMESPACE}/c1_kubeadm`, name, file, description);
     await rm(file);
   }
 
