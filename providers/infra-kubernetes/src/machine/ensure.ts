@@ -26,6 +26,7 @@ import { imageOf, type PodInput, renderPod } from "../pod/render.ts";
 import { nodeContainer, sharedProblems, templateProblems, templateSpec } from "../pod/template.ts";
 import { dropBootstrap, ensureScripts } from "./bootstrap.ts";
 import { claimsOf, ensureClaims } from "./claims.ts";
+import { recreationProblem } from "./kept-data.ts";
 import { identifyNode } from "./node-identity.ts";
 import { continueReplacement, followOuterDrain } from "./outer-drain.ts";
 import { startWarning } from "./pod-events.ts";
@@ -203,7 +204,8 @@ async function create(scope: Scope, place: Place, key: Key): Promise<Outcome> {
 async function refusal(scope: Scope, place: Place, input: PodInput): Promise<Outcome | undefined> {
   const replace = "Correct it in a new template; this Machine must be replaced";
   const shared = place.secretName === undefined ? sharedProblems(input.settings) : [];
-  const problems = [...templateProblems(input.settings), ...shared];
+  const unsafe = recreationProblem(scope);
+  const problems = [...templateProblems(input.settings), ...shared, ...(unsafe === undefined ? [] : [unsafe])];
   if (problems.length > 0)
     return failed("PodTemplateInvalid", `The pod template is refused: ${problems.join("; ")}`, replace);
   if (!/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/.test(input.key.name))

@@ -4,6 +4,7 @@ import type { Pod } from "@capstan/workloads";
 import type { Place } from "../backend.ts";
 import type { KubernetesMachine } from "../kinds/kubernetes-machine.ts";
 import type { Scope } from "./ensure.ts";
+import { recreationProblem, wantsRecreation } from "./kept-data.ts";
 import { awaitsReplacement } from "./outer-drain.ts";
 import type { PodState } from "./pod-state.ts";
 
@@ -26,11 +27,6 @@ export interface Recreation {
   readonly recheckMs: number | undefined;
 }
 
-/** Returns whether a lost pod is created again under the same name. */
-export function recreates({ spec }: KubernetesMachine): boolean {
-  return spec?.recreationPolicy === undefined ? spec?.allowRecreation === true : spec.recreationPolicy === "Always";
-}
-
 /** Returns what the machine's policy says about its lost pod. */
 export function recreation(scope: Scope): Recreation {
   const { object, machine, backend, clock, signal } = scope;
@@ -39,29 +35,33 @@ export function recreation(scope: Scope): Recreation {
   // Of a machine that never was ready there is nothing to return to but a new try.
   const sinceMs = wasBootstrapped ? notReadySince(object) : undefined;
 
+  const problem = recreationProblem(scope);
+  const recreates = wantsRecreation(object) && problem === undefined;
+  const because = problem === undefined ? "" : `. ${problem}`;
+
   const timeout = async (message: string): Promise<Outcome | undefined> => {
     const limitMs = parseDuration(object.spec?.recreationTimeout ?? "15m");
-    if (!recreates(object) || sinceMs === undefined || clock.now() - sinceMs < limitMs) return undefined;
+    if (!recreates || sinceMs === undefined || clock.now() - sinceMs < limitMs) return undefined;
     return await lostForGood(
       "RecreationTimeout",
       `The pod is not ready ${formatDuration(limitMs)} after it was lost: ${message}`,
     );
   };
 
-  const recheckMs = recreates(object) && sinceMs !== undefined ? RECHECK_MS : undefined;
+  const recheckMs = recreates && sinceMs !== undefined ? RECHECK_MS : undefined;
   return {
     recheckMs,
     timeout,
     lost: async () => {
       if (!had) return undefined;
-      if (recreates(object)) return (await timeout("there is no pod")) ?? pause();
-      return await lostForGood("PodLost", "The pod was deleted in the outer cluster");
+      if (recreates) return (await timeout("there is no pod")) ?? pause();
+      return await lostForGood("PodLost", `The pod was deleted in the outer cluster${because}`);
     },
     ended: async ({ host, signal }, pod, state) => {
       const { deletionTimestamp } = pod.metadata;
       // What failed the first time is left as it is, for a person to see.
       if (state.bootstrap === true && !wasBootstrapped) return failed("BootstrapFailed", state.message, REPLACE);
-      if (!recreates(object)) return await lostForGood(state.reason, state.message);
+      if (!recreates) return await lostForGood(state.reason, state.message + because);
       const tooLong = await timeout(state.message);
       if (tooLong !== undefined) return tooLong;
       // Its replacement has the same name.
