@@ -11,6 +11,7 @@ interface Condition {
   status: string;
   reason?: string;
   message?: string;
+  lastTransitionTime?: string | undefined;
 }
 
 /** A Deployment or StatefulSet, reduced to the fields that show its rollout. */

@@ -1,4 +1,4 @@
-import { findCondition, parseDuration } from "@capstan/apimachinery";
+import { findCondition, formatDuration, parseDuration } from "@capstan/apimachinery";
 import {
   type ConditionInput,
   conditionsOf,
@@ -31,7 +31,7 @@ import { identifyNode } from "./node-identity.ts";
 import { continueReplacement, followOuterDrain } from "./outer-drain.ts";
 import { startWarning } from "./pod-events.ts";
 import { type PodState, stateOfPod } from "./pod-state.ts";
-import { recreation } from "./recreate.ts";
+import { recreation, recreationLimitMs } from "./recreate.ts";
 
 /** What `ensure` of a machine gets. */
 export type Scope = MachineScope<KubernetesMachine, Backend, KubernetesCluster>;
@@ -136,10 +136,13 @@ async function up(scope: Scope, place: Place, key: Key, pod: Pod, state: PodStat
       message: drain.message ?? "",
     },
   ];
-  const recheckAfterMs = Math.min(drain.recheckAfterMs, identity.settled ? Number.POSITIVE_INFINITY : NODE_CHECK_MS);
   // A control plane that is not ready for a moment is a machine nevertheless; its Node and its control plane say more.
+  const patienceMs = state.ready ? Number.POSITIVE_INFINITY : patienceWith(scope, pod);
+  if (patienceMs <= 0) return { ...wait("PodNotReady", `${state.message} for ${limitText(scope)}`), conditions };
   if (!state.ready && scope.object.status?.initialization?.provisioned !== true)
     return { ...wait("PodNotReady", state.message), conditions };
+  const nodeCheckMs = identity.settled ? Number.POSITIVE_INFINITY : NODE_CHECK_MS;
+  const recheckAfterMs = Math.min(drain.recheckAfterMs, nodeCheckMs, patienceMs);
   return {
     ...ready({
       providerID,
@@ -150,6 +153,16 @@ async function up(scope: Scope, place: Place, key: Key, pod: Pod, state: PodStat
     conditions,
   };
 }
+
+/** How much longer a pod that runs may be not ready before its machine is not ready either. */
+function patienceWith({ object, clock }: Scope, { metadata, status }: Pod): number {
+  const condition = status?.conditions?.find(({ type }) => type === "Ready");
+  const since = condition?.lastTransitionTime ?? metadata.creationTimestamp;
+  const sinceMs = Date.parse(since ?? "");
+  return Number.isNaN(sinceMs) ? recreationLimitMs(object) : sinceMs + recreationLimitMs(object) - clock.now();
+}
+
+const limitText = ({ object }: Scope): string => formatDuration(recreationLimitMs(object));
 
 /** Adds what every outcome reports of the pod. */
 function report({ object }: Scope, { secretName }: Place, pod: Pod, outcome: Outcome, state: PodState): Outcome {

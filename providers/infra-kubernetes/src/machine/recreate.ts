@@ -27,6 +27,11 @@ export interface Recreation {
   readonly recheckMs: number | undefined;
 }
 
+/** Returns how long a pod that was lost may take to be ready again. */
+export function recreationLimitMs({ spec }: KubernetesMachine): number {
+  return parseDuration(spec?.recreationTimeout ?? "15m");
+}
+
 /** Returns what the machine's policy says about its lost pod. */
 export function recreation(scope: Scope): Recreation {
   const { object, machine, backend, clock, signal } = scope;
@@ -40,7 +45,7 @@ export function recreation(scope: Scope): Recreation {
   const because = problem === undefined ? "" : `. ${problem}`;
 
   const timeout = async (message: string): Promise<Outcome | undefined> => {
-    const limitMs = parseDuration(object.spec?.recreationTimeout ?? "15m");
+    const limitMs = recreationLimitMs(object);
     if (!recreates || sinceMs === undefined || clock.now() - sinceMs < limitMs) return undefined;
     return await lostForGood(
       "RecreationTimeout",
