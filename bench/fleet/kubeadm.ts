@@ -3,6 +3,7 @@ import { type Figure, figure, report } from "../lib/result.ts";
 import { cpuSeconds } from "../lib/usage.ts";
 import { type Built, Fleet, namesOf } from "./fleet.ts";
 import { inventory, manifests } from "./load.ts";
+import { machines } from "./machines.ts";
 import { type Plane, startPlane } from "./plane.ts";
 import { type Peer, upstream } from "./upstream.ts";
 
@@ -55,6 +56,7 @@ export async function measure(short: boolean): Promise<void> {
     figure(`deleting ${many}`, deleteSeconds, "s", "printed", true),
     figure("left over", left.length, "kinds", "0", left.length === 0),
   );
+  if (!short) add(...machines());
   report("fleet --kubeadm", figures);
 }
 

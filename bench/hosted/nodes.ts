@@ -1,29 +1,11 @@
-import { spawnSync } from "node:child_process";
-import { fileURLToPath } from "node:url";
+import { onRealMachines } from "../lib/real-machines.ts";
 import type { Figure } from "../lib/result.ts";
-
-const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
-
-interface Times {
-  joinToReady: number;
-  total: number;
-}
 
 /** Real nodes: tests/e2e/hosted-figures.bench.ts makes the machines, here its figures are judged. Nothing without root. */
 export async function nodes(): Promise<Figure[]> {
-  if (process.getuid?.() !== 0) {
-    console.log("figures with real nodes are left out: they need root");
-    return [];
-  }
-  const args = ["run", "--config", "tests/e2e/bench.config.mjs", "tests/e2e/hosted-figures.bench.ts"];
-  const { stdout, status } = spawnSync(process.execPath, ["node_modules/vitest/vitest.mjs", ...args], {
-    cwd: ROOT,
-    encoding: "utf8",
-    stdio: ["ignore", "pipe", "inherit"],
-  });
-  const line = stdout.split("\n").find((each) => each.includes("FIGURE {"));
-  if (status !== 0 || line === undefined) throw new Error(`the run with real nodes failed:\n${stdout}`);
-  const { ours, peer } = JSON.parse(line.slice(line.indexOf("{"))) as { ours: Times; peer: Times };
+  const compared = onRealMachines<"joinToReady" | "total">("hosted-figures.bench.ts");
+  if (compared === undefined) return [];
+  const { ours, peer } = compared;
   return [
     {
       name: "two hosts' kubeadm join to both Nodes Ready",
