@@ -6,6 +6,7 @@ import { Cluster, KubeadmControlPlane, type Machine } from "@capstan/capi";
 import { BACKUP_ANNOTATION } from "@capstan/controlplane";
 import { createCertificateAuthority } from "@capstan/pki";
 import { openDialGate } from "@capstan/runtime";
+import { BackupOrigins } from "../backup/backup-origins.ts";
 import { controlPlaneBackupController } from "../backup/controller.ts";
 import { ControlPlaneBackup } from "../kinds/control-plane-backup.ts";
 import { FakeWays } from "./fake-ways.ts";
@@ -128,7 +129,12 @@ function backupStory(): KillStory {
     writes: 3,
     extras: () => {
       dir = mkdtempSync(join(tmpdir(), "capstan-killed-backup-"));
-      const deps = { ways: new FakeWays(), place: { dir, gate: openDialGate() }, named: () => new Set<string>() };
+      const deps = {
+        ways: new FakeWays(),
+        place: { dir, gate: openDialGate() },
+        origins: new BackupOrigins(),
+        named: () => new Set<string>(),
+      };
       return { kinds: [ControlPlaneBackup], controllers: () => [controlPlaneBackupController(deps)] };
     },
     prepare: (world) => withReplicas(world, 1),
