@@ -72,7 +72,10 @@ test("an approval of another plan starts nothing until the plan of the moment is
   };
   await approve("000000000000");
   expect((await at.recovery()).status?.phase).toBe("WaitingForApproval");
-  const text = conditionText(await at.recovery(), "Recovered");
+  const said = async (): Promise<string> => conditionText(await at.recovery(), "Recovered");
+  // The survey reads files, which takes real time.
+  await at.eventually(async () => (await said()).includes("The plan has changed since it was approved"), said);
+  const text = await said();
   expect(text).toContain("The plan has changed since it was approved.");
   const { digest = "" } = (await at.recovery()).status?.plan ?? {};
   expect(text).toContain(`spec.approvedPlan to ${digest}`);
