@@ -128,6 +128,14 @@ export const STAGES = [
     "packages/workloads/src/simulated/",
   ]),
 
+  onNode("24"),
+  onNode("22"),
+  {
+    name: "walk",
+    command: "npm run --silent walk",
+    paths: ["tests/walk/", "tools/kubernetes/", "packages/controlplane/src/versions"],
+    long: true,
+  },
   {
     name: "mutants of changed files",
     command: "npm run --silent mutants -- --changed landing",
@@ -163,6 +171,20 @@ function e2e(name, paths) {
     name: `e2e ${name}`,
     command: `npm run --silent e2e -- ${name}`,
     paths: [`tests/e2e/${name}.test.ts`, "tests/e2e/vitest.config.mjs", ...paths],
+  };
+}
+
+/**
+ * Every landing runs the tests on the Node that is installed.
+ * @param {string} major
+ * @returns {Stage}
+ */
+function onNode(major) {
+  return {
+    name: `npm test on Node ${major}`,
+    command: `node tools/node/test.mjs ${major}`,
+    paths: ["tools/node/", "package.json", "package-lock.json"],
+    long: true,
   };
 }
 
