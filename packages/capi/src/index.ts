@@ -224,6 +224,7 @@ export {
   versionProblem,
 } from "./plan/supported-versions.ts";
 export {
+  controlPlaneOfKind,
   controlPlaneOption,
   controlPlaneOptions,
   onlyInMemory,
@@ -288,6 +289,8 @@ export { adopt } from "./sdk/adopt.ts";
 export type { CapacityRequest, CapacitySource } from "./sdk/capacity.ts";
 export type { ClusterDefinition } from "./sdk/cluster-reconciler.ts";
 export type {
+  CombinedInfrastructure,
+  CombiningOption,
   ControlPlaneOption,
   HostFacts,
   HostKind,

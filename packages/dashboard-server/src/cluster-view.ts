@@ -59,7 +59,7 @@ export class ClusterView {
       if (isHidden(kind.kind)) continue;
       changed = this.#showEvents(id) || changed;
       const context = { nowMs: clock.now(), providers };
-      const item = { ...objectItem(object, kind, parentOf(object, lookup), context), ...states(id) };
+      const item = { ...objectItem(object, kind, parentOf(object, lookup, context.providers), context), ...states(id) };
       this.#shown.add(id);
       changed = this.topic.set(id, item, accessTo(kind, this.namespace)) || changed;
       changed = this.#showChanges(object, kind, id) || changed;

@@ -136,7 +136,7 @@ test("determines parents: the controller, skipping MachineSets; the machine that
     object("WorkerPool", "free"),
   ];
   const lookup = (id: string): KubeObject | undefined => all.find((o) => `${o.kind}/${o.metadata.name}` === id);
-  const parents = Object.fromEntries(all.map((o) => [`${o.kind}/${o.metadata.name}`, parentOf(o, lookup)]));
+  const parents = Object.fromEntries(all.map((o) => [`${o.kind}/${o.metadata.name}`, parentOf(o, lookup, PROVIDERS)]));
   expect(parents).toEqual({
     "Cluster/c1": undefined,
     "MachineDeployment/md": "Cluster/c1",

@@ -10,6 +10,7 @@ import {
   MachinePool,
   objectId,
   objectNode,
+  type ProviderDescription,
   WorkerPool,
 } from "@capstan/capi";
 import { type Kind, type KindRef, keyText } from "@capstan/runtime";
@@ -90,13 +91,13 @@ export class Views {
   }
 
   async #start(): Promise<void> {
-    const { cache, kinds } = this.#options;
+    const { cache, kinds, providers } = this.#options;
     if (this.#stops === undefined) {
       this.#stops = [];
       for (const kind of kinds) {
         cache.addIndex(kind as Kind, CLUSTER_INDEX, (object) => clusterKeyOf(object));
-        if (isHostKind(kind.kind)) cache.addIndex(kind as Kind, CLAIM_INDEX, (object) => claimKeyOf(object));
         const host = isHostKind(kind.kind);
+        if (host) cache.addIndex(kind as Kind, CLAIM_INDEX, (object) => claimKeyOf(object, providers));
         const touch = (object: KubeObject): void => this.#touch(clusterKeyOf(object));
         this.#stops.push(
           cache.informer(kind as Kind).addHandler({
@@ -216,14 +217,15 @@ export class Views {
   }
 
   #hostChanged(object: KubeObject, old: KubeObject | undefined, kind: KindRef): void {
+    const { clock, providers } = this.#options;
     this.#showHost(object, kind);
-    if (old !== undefined && claimOf(old) !== claimOf(object)) this.#touchClaimant(old);
+    if (old !== undefined && claimOf(old, providers) !== claimOf(object, providers)) this.#touchClaimant(old);
     // A heartbeat alone changes nothing of its cluster.
-    const context = { nowMs: this.#options.clock.now(), providers: this.#options.providers };
+    const context = { nowMs: clock.now(), providers };
     const shown = (host: KubeObject): unknown => ({
       ...objectNode(host, context),
       changesAtMs: 0,
-      claim: claimOf(host),
+      claim: claimOf(host, providers),
     });
     if (old === undefined || !deepEqual(shown(old), shown(object))) this.#touchClaimant(object);
     this.#touchMembers(object.metadata.namespace ?? "", objectId(kind.kind, object.metadata.name ?? ""));
@@ -251,8 +253,8 @@ export class Views {
 
   /** Marks the cluster whose machine uses a host as changed. */
   #touchClaimant(host: KubeObject): void {
-    const [kindName = "", name = ""] = claimOf(host)?.split("/") ?? [];
-    const { cache, kinds } = this.#options;
+    const { cache, kinds, providers } = this.#options;
+    const [kindName = "", name = ""] = claimOf(host, providers)?.split("/") ?? [];
     const kind = kinds.find((candidate) => candidate.kind === kindName);
     if (kind === undefined || !cache.synced(kind)) return;
     const machine = cache.get(kind as Kind, { namespace: host.metadata.namespace ?? "", name });
@@ -286,7 +288,7 @@ function hostKey(object: KubeObject, kind: KindRef): string {
   return `${kind.kind}/${object.metadata.namespace ?? ""}/${object.metadata.name ?? ""}`;
 }
 
-function claimKeyOf(object: KubeObject): string | undefined {
-  const id = claimOf(object);
+function claimKeyOf(object: KubeObject, providers: readonly ProviderDescription[]): string | undefined {
+  const id = claimOf(object, providers);
   return id === undefined ? undefined : `${object.metadata.namespace ?? ""}/${id}`;
 }

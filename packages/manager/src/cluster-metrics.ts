@@ -60,7 +60,7 @@ interface Observed {
 function clusterStates({ cache, kinds, providers, nowMs }: Observed): Map<string, StateName> {
   const objects: KubeObject[] = kinds.flatMap((kind) => (cache.synced(kind) ? cache.list(kind as Kind) : []));
   const states = new Map<string, StateName>();
-  for (const [key, parts] of objectsByCluster(objects)) {
+  for (const [key, parts] of objectsByCluster(objects, providers)) {
     const { root } = clusterTree(parts, { nowMs, providers });
     if (root === undefined) continue;
     states.set(key, assess(root, { nowMs, namespace: key.slice(0, key.indexOf("/")), providers }).state.state);

@@ -1,4 +1,4 @@
-import type { Provider, ProviderDeps } from "@capstan/capi";
+import { field, type Provider, type ProviderDeps } from "@capstan/capi";
 import type { EmbeddedClusters } from "@capstan/workloads";
 import { HostedControlPlane } from "./kinds/hosted-control-plane.ts";
 import { HostedControlPlaneTemplate } from "./kinds/hosted-control-plane-template.ts";
@@ -23,6 +23,12 @@ export const hosted: Provider<HostedDeps> = {
     name: "hosted",
     summary: "runs next to the manager or as pods, and needs no machines",
     kind: "HostedControlPlane",
+    inMemoryPlacement: "Embedded",
+    ownBackups: true,
+    needsPrograms: (controlPlane) => {
+      const placement = field(controlPlane, "spec", "placement", "type");
+      return placement === undefined || placement === "Process";
+    },
     spec: ({ version, replicas, endpoint, placement }) => ({
       version,
       replicas,

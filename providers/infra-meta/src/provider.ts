@@ -6,6 +6,10 @@ export const meta: Provider<unknown> = {
   name: "meta",
   title: "Several providers",
   badge: { label: "Mixed", color: "#868e96" },
+  combines: {
+    clusterKind: MetaCluster.kind,
+    clusterSpec: (infrastructureRefs) => ({ infrastructureRefs }),
+  },
   kinds: [MetaCluster],
   reasons: async () => (await import("./reasons.ts")).META_REASONS,
   load: async () => {

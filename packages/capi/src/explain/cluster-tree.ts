@@ -3,7 +3,7 @@ import { CLUSTER_NAME_LABEL } from "../contract/constants.ts";
 import { field } from "../contract/fields.ts";
 import type { HostKind } from "../sdk/description.ts";
 import { isHostKind } from "./host-kinds.ts";
-import type { NodeContext } from "./host-trouble.ts";
+import { hostDescription, type NodeContext } from "./host-trouble.ts";
 import { type ObjectNode, objectNode } from "./object-node.ts";
 
 /** `Machine/m1`: names an object within its namespace. */
@@ -46,30 +46,31 @@ export function clusterNameOf(object: KubeObject): string | undefined {
   );
 }
 
-/** The infrastructure machine (`Kind/name`) that uses a host. */
-export function claimOf(object: KubeObject): string | undefined {
-  if (!isHostKind(object.kind)) return undefined;
-  const claim = field(object, "spec", "machineRef") ?? field(object, "spec", "consumerRef");
+/** The infrastructure machine (`Kind/name`) that uses a host of one of these providers. */
+export function claimOf(object: KubeObject, providers: NodeContext["providers"]): string | undefined {
+  const host = hostDescription(object, providers);
+  if (host === undefined) return undefined;
+  const claim = field(object, "spec", host.claimedBy.field);
   const [kind, name] = [field(claim, "kind"), field(claim, "name")];
   return typeof kind === "string" && typeof name === "string" ? objectId(kind, name) : undefined;
 }
 
 /** The object something is shown below: its controller, the machine that claimed it, else the Cluster. */
-export function parentOf(object: KubeObject, lookup: Lookup): string | undefined {
+export function parentOf(object: KubeObject, lookup: Lookup, providers: NodeContext["providers"]): string | undefined {
   if (object.kind === "Cluster") return undefined;
-  const claimed = claimOf(object);
+  const claimed = claimOf(object, providers);
   if (claimed !== undefined && lookup(claimed) !== undefined) return claimed;
   const owners = object.metadata.ownerReferences ?? [];
   const owner = owners.find((reference) => reference.controller === true) ?? owners[0];
-  const found = owner === undefined ? undefined : visibleOwner(owner, lookup);
+  const found = owner === undefined ? undefined : visibleOwner(owner, lookup, providers);
   return found ?? objectId("Cluster", clusterNameOf(object) ?? "");
 }
 
-function visibleOwner(owner: OwnerReference, lookup: Lookup): string | undefined {
+function visibleOwner(owner: OwnerReference, lookup: Lookup, providers: NodeContext["providers"]): string | undefined {
   const id = objectId(owner.kind, owner.name);
   const object = lookup(id);
   if (object === undefined) return undefined;
-  return isHidden(owner.kind) ? parentOf(object, lookup) : id;
+  return isHidden(owner.kind) ? parentOf(object, lookup, providers) : id;
 }
 
 /** The tree of a cluster with its nodes by id. */
@@ -89,7 +90,7 @@ export function clusterTree(objects: Iterable<KubeObject>, context: NodeContext)
   const lookup: Lookup = (id) => byId.get(id);
   for (const [id, node] of nodes) {
     const object = byId.get(id);
-    const parent = object === undefined ? undefined : parentOf(object, lookup);
+    const parent = object === undefined ? undefined : parentOf(object, lookup, context.providers);
     const above = (parent === undefined ? undefined : nodes.get(parent)) ?? root;
     if (above !== node) above?.children.push(node);
   }
@@ -97,7 +98,10 @@ export function clusterTree(objects: Iterable<KubeObject>, context: NodeContext)
 }
 
 /** The objects of each cluster by `namespace/name`; a host belongs to the cluster whose machine claimed it. */
-export function objectsByCluster(objects: Iterable<KubeObject>): Map<string, KubeObject[]> {
+export function objectsByCluster(
+  objects: Iterable<KubeObject>,
+  providers: NodeContext["providers"],
+): Map<string, KubeObject[]> {
   const clusters = new Map<string, KubeObject[]>();
   const owners = new Map<string, string>();
   const hosts: KubeObject[] = [];
@@ -114,7 +118,7 @@ export function objectsByCluster(objects: Iterable<KubeObject>): Map<string, Kub
     put(clusters, key, object);
   }
   for (const host of hosts) {
-    const claim = claimOf(host);
+    const claim = claimOf(host, providers);
     const key = claim === undefined ? undefined : owners.get(`${host.metadata.namespace ?? ""}/${claim}`);
     if (key !== undefined) put(clusters, key, host);
   }

@@ -92,3 +92,26 @@ test("control planes that need no machines are offered first", () => {
       .next().value,
   ).toBe("hosted");
 });
+
+test("takes the object that combines several providers from the provider that offers it", () => {
+  const others = PROVIDERS.filter(({ combines }) => combines === undefined);
+  const lab: ProviderDescription = {
+    name: "lab",
+    title: "Lab",
+    combines: { clusterKind: "LabCluster", clusterSpec: (parts) => ({ parts: parts.map(({ kind }) => kind) }) },
+  };
+  const group = (provider: string) => ({ name: provider, provider, replicas: 1, select: {}, settings: {} });
+  const plan: ClusterPlan = {
+    name: "c1",
+    namespace: "default",
+    version: "v1.37.1",
+    labels: {},
+    podCidrs: ["10.244.0.0/16"],
+    serviceCidrs: ["10.96.0.0/16"],
+    workers: [group("byoh"), group("metal3")],
+  };
+  const [cluster, combined] = clusterObjects(plan, [...others, lab]);
+  expect(cluster?.["spec"]).toMatchObject({ infrastructureRef: { kind: "LabCluster", name: "c1" } });
+  expect(combined).toMatchObject({ kind: "LabCluster", spec: { parts: ["ByoCluster", "Metal3Cluster"] } });
+  expect(() => clusterObjects(plan, others)).toThrow("no provider combines");
+});

@@ -1,7 +1,7 @@
 import type { Unstructured } from "@capstan/apimachinery";
-import type { ProviderDescription } from "../sdk/description.ts";
+import type { CombinedInfrastructure, ProviderDescription } from "../sdk/description.ts";
 import { type ClusterPlan, machineGroups, type PoolPlan, type WorkerGroup } from "./cluster-plan.ts";
-import { controlPlaneOption, workerOption } from "./worker-options.ts";
+import { combiningOption, controlPlaneOption, workerOption } from "./worker-options.ts";
 
 const CORE = "cluster.x-k8s.io";
 const INFRASTRUCTURE = "infrastructure.cluster.x-k8s.io";
@@ -21,8 +21,9 @@ export function clusterObjects(plan: ClusterPlan, known: readonly ProviderDescri
   const controlPlane = controlPlaneOption(known, plan.controlPlane?.type);
   const machines = plan.controlPlane?.machines;
   const [first] = providers;
-  // One provider's infrastructure can be named directly; several are held together by a MetaCluster.
-  const infrastructureKind = providers.length > 1 ? "MetaCluster" : first?.clusterKind;
+  // One provider's infrastructure can be named directly; several need an object that combines them.
+  const combining = providers.length > 1 ? combiningOption(known) : undefined;
+  const infrastructureKind = combining?.clusterKind ?? first?.clusterKind;
   const object = (group: string, kind: string, ownName: string, spec: object): Unstructured => ({
     apiVersion: `${group}/${group === POOLS ? "v1alpha1" : "v1beta2"}`,
     kind,
@@ -34,7 +35,7 @@ export function clusterObjects(plan: ClusterPlan, known: readonly ProviderDescri
     },
     spec,
   });
-  const reference = (group: string, kind: string, ownName = name): object => ({
+  const reference = (group: string, kind: string, ownName = name): CombinedInfrastructure => ({
     apiGroup: group,
     kind,
     name: ownName,
@@ -48,14 +49,14 @@ export function clusterObjects(plan: ClusterPlan, known: readonly ProviderDescri
   });
   if (Object.keys(plan.labels).length > 0) cluster.metadata.labels = plan.labels;
   cluster.metadata.annotations = { [PLAN_ANNOTATION]: JSON.stringify(plan) };
-  const meta = object(INFRASTRUCTURE, "MetaCluster", name, {
-    infrastructureRefs: providers.map(({ clusterKind }) => ({
+  const combined = providers.map(
+    ({ clusterKind }): CombinedInfrastructure => ({
       ...reference(INFRASTRUCTURE, clusterKind),
       ...(machines !== undefined && workerOption(machines.provider, known).clusterKind === clusterKind
         ? { controlPlane: true }
         : {}),
-    })),
-  });
+    }),
+  );
   const references = (group: WorkerGroup): { bootstrap: object; infrastructureRef: object } => ({
     bootstrap: { configRef: reference(BOOTSTRAP, "KubeadmConfigTemplate", `${name}-${group.name}`) },
     infrastructureRef: reference(
@@ -123,10 +124,15 @@ export function clusterObjects(plan: ClusterPlan, known: readonly ProviderDescri
     selector: { matchLabels: { "cluster.x-k8s.io/cluster-name": name } },
     checks: { nodeStartupTimeoutSeconds: 0 },
   });
-  const forgetful = plan.placement === "Embedded" && providers.some(({ inMemory }) => inMemory !== true);
+  const forgetful =
+    plan.placement !== undefined &&
+    plan.placement === controlPlane.inMemoryPlacement &&
+    providers.some(({ inMemory }) => inMemory !== true);
   return [
     cluster,
-    ...(providers.length > 1 ? [meta] : []),
+    ...(combining === undefined
+      ? []
+      : [object(INFRASTRUCTURE, combining.clusterKind, name, combining.clusterSpec(combined))]),
     ...providers.map(({ clusterKind, clusterSpec }) => object(INFRASTRUCTURE, clusterKind, name, clusterSpec)),
     ...(machines === undefined ? [] : [machineTemplate(machines)]),
     object(CONTROL_PLANE, controlPlane.kind, name, {

@@ -2,7 +2,7 @@ import { toYaml, type Unstructured } from "@capstan/apimachinery";
 import type { ProviderDescription } from "../sdk/description.ts";
 import { clusterObjects, PLAN_ANNOTATION } from "./cluster-objects.ts";
 import type { WorkerGroup } from "./cluster-plan.ts";
-import { onlyInMemory, workerOption } from "./worker-options.ts";
+import { controlPlaneOption, onlyInMemory, workerOption } from "./worker-options.ts";
 
 /** Workers of a template, with the variable that says how many. */
 interface TemplateWorkers {
@@ -14,8 +14,6 @@ interface TemplateWorkers {
 const WORKERS = "${WORKER_MACHINE_COUNT}";
 const MIXED = "mixed";
 const DEFAULT = "default";
-/** With a hosted control plane, where the usual one is on machines. */
-const HOSTED = "hosted";
 
 /** All templates of a clusterctl repository, by file name. */
 export function clusterTemplates(providers: readonly ProviderDescription[]): Map<string, string> {
@@ -26,7 +24,7 @@ export function clusterTemplates(providers: readonly ProviderDescription[]): Map
       files.set(fileOf([quickStart?.prefix, ...(flavor === DEFAULT ? [] : [flavor])].join("-")), text);
     const { templates } = workers ?? {};
     if (templates === undefined) continue;
-    files.set(fileOf(templates.flavor), hostedTemplate(name, providers));
+    files.set(fileOf(templates.flavor), plannedTemplate(name, providers));
     if (templates.mixed !== undefined)
       mixed.push({ name: templates.mixed.group, provider: name, count: templates.mixed.count });
   }
@@ -41,7 +39,7 @@ function fileOf(flavor: string): string {
 /** The flavors of one provider's templates. */
 export function templateFlavors(provider: string, providers: readonly ProviderDescription[]): string[] {
   const own = providers.find(({ name }) => name === provider)?.quickStart?.flavors;
-  return own === undefined ? [DEFAULT] : [...Object.keys(own), HOSTED];
+  return own === undefined ? [DEFAULT] : [...Object.keys(own), controlPlaneOption(providers).name];
 }
 
 /** The template of one provider's clusters in a flavor; undefined when it has none of that name. */
@@ -51,12 +49,14 @@ export function builtInTemplate(
   flavor = DEFAULT,
 ): string | undefined {
   const own = providers.find(({ name }) => name === provider)?.quickStart?.flavors;
-  if (flavor === (own === undefined ? DEFAULT : HOSTED)) return hostedTemplate(provider, providers);
+  // Of a provider with templates of its own, the flavor is named after the control plane that the others have by default.
+  if (flavor === (own === undefined ? DEFAULT : controlPlaneOption(providers).name))
+    return plannedTemplate(provider, providers);
   return own?.[flavor];
 }
 
 /** What `create cluster` makes, with clusterctl's variables where the answers go. */
-function hostedTemplate(provider: string, providers: readonly ProviderDescription[]): string {
+function plannedTemplate(provider: string, providers: readonly ProviderDescription[]): string {
   return templateOf([{ name: "md-0", provider, count: WORKERS }], providers);
 }
 
@@ -65,7 +65,7 @@ function templateOf(workers: readonly TemplateWorkers[], providers: readonly Pro
     name: "${CLUSTER_NAME}",
     namespace: "${NAMESPACE}",
     version: "${KUBERNETES_VERSION}",
-    ...(onlyInMemory(workers, providers) ? { placement: "Embedded" } : {}),
+    ...(onlyInMemory(workers, providers) ? { placement: controlPlaneOption(providers).inMemoryPlacement } : {}),
     podCidrs: ["${POD_CIDR:=10.244.0.0/16}"],
     serviceCidrs: ["${SERVICE_CIDR:=10.96.0.0/16}"],
     labels: {},

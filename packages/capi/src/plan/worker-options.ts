@@ -1,4 +1,4 @@
-import type { ControlPlaneOption, ProviderDescription, WorkerOption } from "../sdk/description.ts";
+import type { CombiningOption, ControlPlaneOption, ProviderDescription, WorkerOption } from "../sdk/description.ts";
 import type { WorkerGroup } from "./cluster-plan.ts";
 
 /** What providers offer to worker groups, by provider name; machines in memory come first, as they need nothing. */
@@ -32,6 +32,21 @@ export function controlPlaneOption(providers: readonly ProviderDescription[], na
   const option = name === undefined ? [...options.values()].at(0) : options.get(name);
   if (option === undefined)
     throw new Error(`no provider offers a control plane${name === undefined ? "" : ` ${name}`}`);
+  return option;
+}
+
+/** What a provider offers as control planes of a kind; undefined for the kind of another project. */
+export function controlPlaneOfKind(
+  kind: string,
+  providers: readonly ProviderDescription[],
+): ControlPlaneOption | undefined {
+  return providers.find(({ controlPlane }) => controlPlane?.kind === kind)?.controlPlane;
+}
+
+/** What combines several providers in one cluster; throws if no provider does. */
+export function combiningOption(providers: readonly ProviderDescription[]): CombiningOption {
+  const option = providers.find(({ combines }) => combines !== undefined)?.combines;
+  if (option === undefined) throw new Error("no provider combines the machines of several providers in one cluster");
   return option;
 }
 

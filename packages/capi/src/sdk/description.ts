@@ -19,6 +19,8 @@ export interface ProviderDescription {
   readonly workers?: WorkerOption;
   /** What `create` makes of a control plane, of a provider that has one. */
   readonly controlPlane?: ControlPlaneOption;
+  /** What `create` makes of several providers in one cluster, of a provider that combines them. */
+  readonly combines?: CombiningOption;
   /** Templates of whole clusters, in addition to the one that follows from `workers`. */
   readonly quickStart?: QuickStart;
   /** Kinds of another project whose objects `capstan convert` reads. */
@@ -102,6 +104,23 @@ export interface WorkerOption {
   warning?(settings: WorkerChoice["settings"]): string | undefined;
 }
 
+/** A reference to the infrastructure cluster of one provider, in a cluster with several. */
+export interface CombinedInfrastructure {
+  readonly apiGroup: string;
+  readonly kind: string;
+  readonly name: string;
+  /** Set for the one whose machines run the control plane. */
+  readonly controlPlane?: true;
+}
+
+/** How a provider combines the infrastructure of others under one Cluster. */
+export interface CombiningOption {
+  /** Kind in the group `infrastructure.cluster.x-k8s.io` that a Cluster refers to in place of theirs. */
+  readonly clusterKind: string;
+  /** Spec of that object over these infrastructure clusters. */
+  clusterSpec(infrastructures: readonly CombinedInfrastructure[]): object;
+}
+
 /** What a provider offers as a control plane. */
 export interface ControlPlaneOption {
   /** What `create --control-plane` takes, such as `hosted`. */
@@ -111,6 +130,12 @@ export interface ControlPlaneOption {
   readonly onMachines?: boolean;
   /** Kind in the group `controlplane.cluster.x-k8s.io`. */
   readonly kind: string;
+  /** The placement that exists in the manager's memory only; it is the default for a cluster whose workers do, too. */
+  readonly inMemoryPlacement?: string;
+  /** Its object requests, lists and restores backups itself. Backups of others are ControlPlaneBackup objects. */
+  readonly ownBackups?: boolean;
+  /** Whether a control plane runs programs that have to be installed on the manager's machine. */
+  needsPrograms?(controlPlane: KubeObject): boolean;
   /** Spec of the control plane of a planned cluster. */
   spec(plan: ClusterPlan): object;
 }

@@ -1,5 +1,5 @@
 import { findCondition, formatTime, sleep, type Unstructured } from "@capstan/apimachinery";
-import { conditionsOf, field } from "@capstan/capi";
+import { conditionsOf, controlPlaneOfKind, field } from "@capstan/capi";
 import { type KindRef, kindRef } from "@capstan/runtime";
 import { type CommandInput, INTERRUPTED, UserError } from "../command.ts";
 import { type ApiTarget, clockOf } from "../context/api-target.ts";
@@ -8,6 +8,7 @@ import { durationMs } from "../duration.ts";
 import { Cluster } from "../kinds/kinds.ts";
 import { textOption } from "../options.ts";
 import { renderTable } from "../output/table.ts";
+import { providersOf } from "../providers.ts";
 
 const ours = { group: "capstan.dev", version: "v1alpha1", namespaced: true };
 const ControlPlaneBackup = kindRef<Unstructured>({
@@ -23,10 +24,10 @@ const ControlPlaneRecovery = kindRef<Unstructured>({
 const REQUEST = { metadata: { annotations: { "capstan.dev/backup": "now" } } };
 const LOOK_MS = 500;
 
-/** What holds the backups of a cluster: its HostedControlPlane, or a ControlPlaneBackup. */
+/** What holds the backups of a cluster: its control plane object, or a ControlPlaneBackup. */
 interface Keeper {
   readonly kind: Awaited<ReturnType<ApiTarget["client"]["kindOf"]>>;
-  readonly hosted: boolean;
+  readonly ownBackups: boolean;
   readonly name: string;
   readonly object: Unstructured | undefined;
 }
@@ -35,7 +36,7 @@ interface Keeper {
 export function runBackupCreate(input: CommandInput): Promise<number> {
   return withTarget(input, async (target) => {
     const { namespace, name } = clusterNames(input);
-    const keeper = await keeperOf(target, namespace, name);
+    const keeper = await keeperOf(input, target, name);
     const before = statusOf(keeper.object)["lastName"];
     if (keeper.object === undefined)
       await target.client.create({
@@ -68,7 +69,7 @@ export function runBackupCreate(input: CommandInput): Promise<number> {
 export function runBackupList(input: CommandInput): Promise<number> {
   return withTarget(input, async (target) => {
     const { namespace, name } = clusterNames(input);
-    const keeper = await keeperOf(target, namespace, name);
+    const keeper = await keeperOf(input, target, name);
     const { backups, location } = statusOf(keeper.object);
     const all = (Array.isArray(backups) ? backups : []) as {
       name: string;
@@ -99,8 +100,8 @@ export function runBackupRestore(input: CommandInput): Promise<number> {
   const [, backup = ""] = input.arguments;
   return withTarget(input, async (target) => {
     const { namespace, name } = clusterNames(input);
-    const keeper = await keeperOf(target, namespace, name);
-    if (!keeper.hosted) return await recoverPlane(input, target, backup);
+    const keeper = await keeperOf(input, target, name);
+    if (!keeper.ownBackups) return await recoverPlane(input, target, backup);
     await confirm(
       input,
       `Restore backup ${backup} of cluster ${namespace}/${name}? Everything written since then is lost.`,
@@ -122,8 +123,8 @@ export function runRecover(input: CommandInput): Promise<number> {
 
 async function recoverPlane(input: CommandInput, target: ApiTarget, backup: string | undefined): Promise<number> {
   const { namespace, name } = clusterNames(input);
-  const keeper = await keeperOf(target, namespace, name);
-  if (keeper.hosted)
+  const keeper = await keeperOf(input, target, name);
+  if (keeper.ownBackups)
     throw new UserError(`the control plane of cluster ${namespace}/${name} is hosted and repairs itself`, {
       hint: `see what it is waiting for: capstan why ${name}, or restore a backup: capstan backup restore ${name} BACKUP`,
     });
@@ -223,21 +224,22 @@ async function recoveryName(
   return name;
 }
 
-async function keeperOf(target: ApiTarget, namespace: string, name: string): Promise<Keeper> {
+async function keeperOf(input: CommandInput, target: ApiTarget, name: string): Promise<Keeper> {
+  const { namespace } = clusterNames(input);
   const cluster = await target.client.get(Cluster, { namespace, name });
   if (cluster === undefined) throw noSuchCluster(target, namespace, name);
   const reference = cluster.spec?.controlPlaneRef;
   if (reference === undefined) throw new UserError(`cluster ${namespace}/${name} has no control plane`);
-  if (reference.kind === "HostedControlPlane") {
+  if (controlPlaneOfKind(reference.kind, await providersOf(input))?.ownBackups === true) {
     const kind = await target.client.mapper.preferred(reference.apiGroup, reference.kind);
     const object = await target.client.get(kind, { namespace, name: reference.name });
-    return { kind, hosted: true, name: reference.name, object };
+    return { kind, ownBackups: true, name: reference.name, object };
   }
   const { items } = await target.client.list(ControlPlaneBackup, { namespace });
   const [object] = items
     .filter((each) => field(each, "spec", "clusterName") === name)
     .sort((a, b) => ((a.metadata.creationTimestamp ?? "") < (b.metadata.creationTimestamp ?? "") ? -1 : 1));
-  return { kind: ControlPlaneBackup as KindRef, hosted: false, name: object?.metadata.name ?? name, object };
+  return { kind: ControlPlaneBackup as KindRef, ownBackups: false, name: object?.metadata.name ?? name, object };
 }
 
 /** The part of a status that describes backups or a recovery. */

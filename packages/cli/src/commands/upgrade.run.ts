@@ -1,5 +1,12 @@
 import { join } from "node:path";
-import { field, NEXT_RELEASE, supportPeriod, supportWarning, supportWindow, TESTED_VERSIONS } from "@capstan/capi";
+import {
+  controlPlaneOfKind,
+  NEXT_RELEASE,
+  supportPeriod,
+  supportWarning,
+  supportWindow,
+  TESTED_VERSIONS,
+} from "@capstan/capi";
 import { type CommandInput, INTERRUPTED, UserError, usageError } from "../command.ts";
 import { type ApiTarget, clockOf } from "../context/api-target.ts";
 import { kubernetesCacheDirs } from "../context/data-dir.ts";
@@ -9,7 +16,7 @@ import { printWaitReason } from "../explain/wait-reason.ts";
 import { Cluster, WorkerPool } from "../kinds/kinds.ts";
 import { namespaceOf, textOption } from "../options.ts";
 import { renderTable } from "../output/table.ts";
-import { providersOf } from "../providers.ts";
+import { type Providers, providersOf } from "../providers.ts";
 import { followCluster } from "../tree/follow-cluster.ts";
 import { type ClusterVersions, readVersions, type Versioned } from "../versions/cluster-versions.ts";
 import { canUpgrade, compareVersions, installedVersions } from "../versions/kubernetes-versions.ts";
@@ -29,13 +36,14 @@ export function runUpgradePlan(input: CommandInput): Promise<number> {
       return 0;
     }
     const installed = await versionsHere(input, target);
+    const providers = await providersOf(input);
     const now = clockOf(input).now();
     const rows: string[][] = [];
     for (const cluster of clusters) {
       const versions = await readVersions(target.client, cluster);
       const plane = versions.controlPlane;
       const workers = [...new Set(versions.workers.map(({ version }) => version))].sort(compareVersions);
-      const targets = plane === undefined ? [] : upgradeTargets(plane, installed);
+      const targets = plane === undefined ? [] : upgradeTargets(plane, installed, providers);
       rows.push([
         ...(everywhere ? [cluster.metadata.namespace ?? ""] : []),
         cluster.metadata.name ?? "",
@@ -57,10 +65,13 @@ export function runUpgradePlan(input: CommandInput): Promise<number> {
 }
 
 /** The versions to which a control plane can go: those installed here and, where it needs no programs of this machine, the tested ones. */
-function upgradeTargets({ object, version: from }: Versioned, installed: readonly string[]): string[] {
-  const placement = field(object, "spec", "placement", "type");
-  const asProcesses = object.kind === "HostedControlPlane" && (placement === undefined || placement === "Process");
-  const known = asProcesses ? installed : [...installed, ...TESTED_VERSIONS];
+function upgradeTargets(
+  { object, version: from }: Versioned,
+  installed: readonly string[],
+  providers: Providers,
+): string[] {
+  const option = controlPlaneOfKind(object.kind, providers);
+  const known = option?.needsPrograms?.(object) === true ? installed : [...installed, ...TESTED_VERSIONS];
   return [...new Set(known)].filter((version) => canUpgrade(from, version)).sort(compareVersions);
 }
 

@@ -3,6 +3,7 @@ import {
   type ClusterPlan,
   CONTROL_PLANE_GROUP,
   type ControlPlanePlan,
+  controlPlaneOption,
   controlPlaneOptions,
   onlyInMemory,
   POOL_STRATEGIES,
@@ -64,8 +65,8 @@ export function parsePlan(input: CommandInput, defaultVersion: string, providers
       );
   }
   // A cluster all of whose workers are in memory needs no real control plane.
-  const hosted = controlPlane === undefined;
-  const usual = hosted && onlyInMemory(workers, providers) ? "Embedded" : undefined;
+  const memoryOnly = controlPlane === undefined && onlyInMemory(workers, providers);
+  const usual = memoryOnly ? controlPlaneOption(providers).inMemoryPlacement : undefined;
   const placement = textOption(input, "placement") ?? usual;
   return {
     name,
@@ -86,7 +87,7 @@ export function parsePlan(input: CommandInput, defaultVersion: string, providers
 /** The control plane on Machines that the flags describe; undefined for a hosted one. */
 function parseControlPlane(input: CommandInput, providers: Providers): ControlPlanePlan | undefined {
   const options = controlPlaneOptions(providers);
-  const type = textOption(input, "controlPlane") ?? "hosted";
+  const type = textOption(input, "controlPlane") ?? controlPlaneOption(providers).name;
   const option = options.get(type);
   if (option === undefined)
     throw usageError(`--control-plane: there is no ${type}`, `one of: ${[...options.keys()].join(", ")}`);

@@ -28,7 +28,7 @@ export async function readClusterStates(
     }),
   );
   const states = new Map<string, string>();
-  for (const [key, parts] of objectsByCluster(lists.flat())) {
+  for (const [key, parts] of objectsByCluster(lists.flat(), providers)) {
     const { root } = clusterTree(parts, { nowMs, providers });
     if (root === undefined) continue;
     states.set(key, stateText(assess(root, { nowMs, namespace: key.slice(0, key.indexOf("/")), providers }).state));
