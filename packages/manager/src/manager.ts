@@ -8,6 +8,7 @@ import {
   indexCustomResourceDefinitions,
   type LoadedProvider,
   Secret,
+  WorkloadCalls,
   type WorkloadClusters,
   WorkloadConnections,
 } from "@capstan/capi";
@@ -117,6 +118,7 @@ export async function startManager(options: ManagerOptions): Promise<Manager> {
     log,
     metrics,
     workload,
+    calls: new WorkloadCalls(clock),
     gate,
     dataDir: options.dataDir,
     nodeAddress: options.nodeAddress ?? "127.0.0.1",

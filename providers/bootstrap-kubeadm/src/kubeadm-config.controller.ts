@@ -1,4 +1,4 @@
-import type { Clock } from "@capstan/apimachinery";
+
 import { deepEqual } from "@capstan/apimachinery";
 import {
   CLUSTER_NAME_LABEL,
@@ -11,7 +11,7 @@ import {
   Machine,
   MachinePool,
   Secret,
-  WorkloadCalls,
+  type WorkloadCalls,
   type WorkloadClusters,
 } from "@capstan/capi";
 import { dropsRemovedFlags } from "@capstan/controlplane";
@@ -28,7 +28,8 @@ export interface BootstrapKubeadmDeps {
   workload: WorkloadClusters;
   /** The cache the controllers run on. */
   cache: Cache;
-  clock: Clock;
+  /** Limits the calls of all controllers to workload clusters. */
+  calls: WorkloadCalls;
   /** Lifetime of a join token; 15 minutes by default. */
   tokenTtlMs?: number;
 }
@@ -47,7 +48,7 @@ export function addBootstrapKubeadmIndexes(cache: Cache): void {
 export function bootstrapKubeadmControllers(deps: BootstrapKubeadmDeps): Controller[] {
   const state: BootstrapState = {
     workload: deps.workload,
-    calls: new WorkloadCalls(deps.clock, WORKLOAD_CALLS),
+    calls: deps.calls.limited(WORKLOAD_CALLS),
     checks: new Map(),
     unlocked: new Set(),
     tokenTtlMs: deps.tokenTtlMs,

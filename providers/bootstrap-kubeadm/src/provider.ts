@@ -10,11 +10,11 @@ export const bootstrapKubeadm: Provider = {
   access: { credentials: ["kubeadmconfigs"] },
   why: bootstrapWhy,
   reasons: async () => (await import("./reasons.ts")).BOOTSTRAP_REASONS,
-  load: async ({ workload, cache, clock }) => {
+  load: async ({ workload, calls, cache }) => {
     const running = await import("./kubeadm-config.controller.ts");
     return {
       addIndexes: running.addBootstrapKubeadmIndexes,
-      controllers: () => running.bootstrapKubeadmControllers({ workload, cache, clock }),
+      controllers: () => running.bootstrapKubeadmControllers({ workload, calls, cache }),
     };
   },
 };

@@ -1,5 +1,13 @@
 import { clusterNetwork } from "@capstan/controlplane";
-import { done, type ReconcileContext, type Request, type Result, requeueAfter, soonest } from "@capstan/runtime";
+import {
+  done,
+  ensureFinalizer,
+  type ReconcileContext,
+  type Request,
+  type Result,
+  requeueAfter,
+  soonest,
+} from "@capstan/runtime";
 import { happenings } from "./happenings.ts";
 import { identity } from "./identity.ts";
 import { HostedControlPlane } from "./kinds/hosted-control-plane.ts";
@@ -42,7 +50,7 @@ export async function reconcileHostedControlPlane(
 /** The steps in order. A step either returns what later ones build on, or the outcome that ends this reconcile. */
 async function takeSteps(scope: ControlPlaneScope): Promise<Outcome> {
   if (scope.paused.status === "True") return new Outcome(scope, { step: "paused" });
-  await ensureFinalizer(scope);
+  await ensureFinalizer(scope.context.client, scope.object, FINALIZER, scope.context.signal);
   const owned = awaitOwner(scope);
   if (owned instanceof Outcome) return owned;
   // A control plane that has served can be hibernated even if its spec is invalid.
@@ -70,14 +78,6 @@ async function takeSteps(scope: ControlPlaneScope): Promise<Outcome> {
   const filled = await fillCluster(current, running);
   if (filled instanceof Outcome) return filled;
   return await reportRunning(current, { running, keys, chosen, filled, backupProblem: backup.problem });
-}
-
-async function ensureFinalizer({ object, context }: ControlPlaneScope): Promise<void> {
-  const { metadata, ...kind } = identity(object);
-  await context.client.ensure(
-    { ...kind, metadata: { ...metadata, finalizers: [FINALIZER] } } as HostedControlPlane,
-    object,
-  );
 }
 
 /** Writes the status and its events, and returns when it changes without an event. */

@@ -19,14 +19,14 @@ import { observeEtcd } from "./workload/etcd-metrics.ts";
 
 /** Creates the provider's running part. */
 export function loadKubeadmControlPlane(deps: KubeadmControlPlaneDeps): LoadedProvider {
-  const { client, cache, clock, random, log, gate, workload, dataDir, nodeAddress, capacitySources } = deps;
+  const { client, cache, clock, random, log, gate, workload, calls, dataDir, nodeAddress, capacitySources } = deps;
   const secret = async ({ namespace, name }: ClusterKey, purpose: SecretPurpose): Promise<Secret | undefined> => {
     const key = { namespace, name: clusterSecretName(name, purpose) };
     return cache.get(Secret, key) ?? (await client.get(Secret, key));
   };
   const direct = createEtcdWays({ workloads: workload, secret, gate, clock, random });
   const ways = inProcessFirst(direct, deps.etcdInProcess);
-  const side = createWorkloadSide({ workloads: workload, ways, clock, random, log });
+  const side = createWorkloadSide({ workloads: workload, calls, ways, clock, random, log });
   if (deps.metrics !== undefined) observeEtcd(deps.metrics, () => side.etcdReports());
   const place = { dir: join(dataDir, "backups"), gate };
   const origins = new BackupOrigins();

@@ -1,5 +1,4 @@
-import type { Clock } from "@capstan/apimachinery";
-import type { WorkloadClusters } from "@capstan/capi";
+import type { WorkloadCalls, WorkloadClusters } from "@capstan/capi";
 import type { Cache, Controller } from "@capstan/runtime";
 import { clusterController } from "./cluster/cluster.controller.ts";
 import { addClusterIndexes } from "./cluster/indexes.ts";
@@ -13,16 +12,17 @@ import { addMachineIndexes } from "./shared/indexes.ts";
 export interface CoreDeps {
   cache: Cache;
   workload: WorkloadClusters;
-  clock: Clock;
+  /** Limits the calls of all controllers to workload clusters. */
+  calls: WorkloadCalls;
   /** Additional labels and annotations of Machines to copy to their Nodes. */
   nodeLabelSync?: NodeLabelSync;
 }
 
 /** Returns the controllers of Cluster, Machine, MachineSet and MachineDeployment. */
-export function coreControllers({ cache, workload, clock, nodeLabelSync }: CoreDeps): Controller[] {
+export function coreControllers({ cache, workload, calls, nodeLabelSync }: CoreDeps): Controller[] {
   return [
     clusterController(workload),
-    machineController(workload, cache, clock, nodeKeys(nodeLabelSync)),
+    machineController(workload, cache, calls, nodeKeys(nodeLabelSync)),
     machineSetController(),
     machineDeploymentController(),
   ];

@@ -5,7 +5,7 @@ import { addSupportingIndexes, supportingControllers } from "./supporting-contro
 import { addWorkerPoolIndexes, workerPoolController } from "./worker-pool/worker-pool.controller.ts";
 
 /** Creates the provider's running part. */
-export function loadCore({ cache, workload, clock, nodeLabelSync, capacitySources }: CoreProviderDeps): LoadedProvider {
+export function loadCore({ cache, workload, calls, nodeLabelSync, capacitySources }: CoreProviderDeps): LoadedProvider {
   return {
     addIndexes: (target) => {
       addCoreIndexes(target);
@@ -13,8 +13,8 @@ export function loadCore({ cache, workload, clock, nodeLabelSync, capacitySource
       addWorkerPoolIndexes(target);
     },
     controllers: () => [
-      ...coreControllers({ cache, workload, clock, nodeLabelSync: nodeLabelSync ?? {} }),
-      ...supportingControllers({ workload, clock }),
+      ...coreControllers({ cache, workload, calls, nodeLabelSync: nodeLabelSync ?? {} }),
+      ...supportingControllers({ workload, calls }),
       workerPoolController(capacitySources()),
     ],
   };

@@ -1,5 +1,4 @@
-import type { Clock } from "@capstan/apimachinery";
-import type { WorkloadClusters } from "@capstan/capi";
+import type { WorkloadCalls, WorkloadClusters } from "@capstan/capi";
 import type { Cache, Controller } from "@capstan/runtime";
 import { clusterResourceSetBindingController } from "./cluster-resource-set/binding.controller.ts";
 import { clusterResourceSetController } from "./cluster-resource-set/cluster-resource-set.controller.ts";
@@ -17,17 +16,18 @@ import { topologyControllers } from "./topology/topology.controllers.ts";
 /** Dependencies of the supporting controllers. */
 export interface SupportingDeps {
   workload: WorkloadClusters;
-  clock: Clock;
+  /** Limits the calls of all controllers to workload clusters. */
+  calls: WorkloadCalls;
 }
 
 /** Returns the controllers of health checks, resource sets, IPAM, MachinePools and topologies. */
-export function supportingControllers({ workload, clock }: SupportingDeps): Controller[] {
+export function supportingControllers({ workload, calls }: SupportingDeps): Controller[] {
   return [
     machineHealthCheckController(workload),
-    clusterResourceSetController(workload, clock),
+    clusterResourceSetController(workload, calls),
     clusterResourceSetBindingController(),
     ...ipamControllers(),
-    machinePoolController(workload, clock),
+    machinePoolController(workload, calls),
     ...topologyControllers(),
   ];
 }

@@ -12,6 +12,7 @@ import {
 } from "@capstan/capi";
 import {
   done,
+  ensureFinalizer,
   type MapFunction,
   type ReconcileContext,
   type Request,
@@ -95,11 +96,7 @@ async function ensure(
   endpoint: Endpoint | undefined,
   context: ReconcileContext,
 ): Promise<void> {
-  const self = identity(meta);
-  await context.client.ensure(
-    { ...self, metadata: { ...self.metadata, finalizers: [FINALIZER] } } as MetaCluster,
-    meta,
-  );
+  await ensureFinalizer(context.client, meta, FINALIZER);
   if (endpoint !== undefined && validEndpoint(meta.spec.controlPlaneEndpoint) === undefined)
     await context.client.patch(meta, { spec: { controlPlaneEndpoint: endpoint } });
   for (const child of children) await own(meta, cluster, child, context);

@@ -3,6 +3,7 @@ import type { DialGate } from "@capstan/apimachinery/foreign";
 import type { Cache, Client, ClientConfig, Controller, Logger, Metrics } from "@capstan/runtime";
 import type { AnyKind } from "../kinds/all.ts";
 import type { WorkloadClusters } from "../workload/types.ts";
+import type { WorkloadCalls } from "../workload/workload-calls.ts";
 import type { CapacitySource } from "./capacity.ts";
 import type { ProviderDescription } from "./description.ts";
 
@@ -37,6 +38,8 @@ export interface ProviderDeps {
   /** For gauges of its own and the measurements of its controllers. */
   readonly metrics?: Metrics | undefined;
   readonly workload: WorkloadClusters;
+  /** Limits the calls of all controllers to workload clusters. */
+  readonly calls: WorkloadCalls;
   /** Decides which addresses that objects refer to may be dialed. */
   readonly gate: DialGate;
   /** Folder for files that must survive a restart; a provider uses a subfolder named after itself. */

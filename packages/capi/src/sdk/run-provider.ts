@@ -14,6 +14,7 @@ import {
 import { Secret } from "../contract/builtin-kinds.ts";
 import { CLUSTER_NAME_LABEL } from "../contract/constants.ts";
 import { crdWithoutWebhook } from "../webhooks/configurations.ts";
+import { WorkloadCalls } from "../workload/workload-calls.ts";
 import { WorkloadConnections } from "../workload/workload-connections.ts";
 import { kindsRole, untilServed } from "./install-kinds.ts";
 import type { Provider, ProviderDeps } from "./provider.ts";
@@ -65,6 +66,7 @@ export async function runProvider(
     log,
     metrics,
     workload,
+    calls: new WorkloadCalls(clock),
     gate,
     dataDir: options.dataDir ?? ".",
     nodeAddress: options.nodeAddress ?? "127.0.0.1",

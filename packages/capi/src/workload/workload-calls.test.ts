@@ -43,6 +43,21 @@ describe("calls to workload clusters", () => {
     expect(outcomes.filter((outcome) => outcome === "refused")).toHaveLength(10);
   });
 
+  test("parts of it share the pause after a failure, and count their calls apart", async () => {
+    const clock = new VirtualClock();
+    const shared = new WorkloadCalls(clock);
+    const [one, two] = [shared.limited({ maxInFlight: 1 }), shared.limited({ maxInFlight: 1 })];
+    const slow = (signal: AbortSignal): Promise<void> => sleep(clock, 1000, signal);
+    const both = Promise.all([one.run(ALIVE, slow), two.run(ALIVE, slow)]);
+    await expect(one.run(ALIVE, slow)).rejects.toThrow("too many requests");
+    await clock.advance(1000);
+    await both;
+    await expect(one.run(DEAD, () => Promise.reject(new Error("cut")))).rejects.toThrow("cut");
+    await expect(two.run(DEAD, slow)).rejects.toMatchObject({ failure: "cut", retryMs: 10_000 });
+    await clock.advance(10_000);
+    expect(await two.run(DEAD, async () => "back")).toBe("back");
+  });
+
   test("what a server answers is no silence", async () => {
     const calls = new WorkloadCalls(new VirtualClock());
     const refusal = notFound({ group: "", resource: "nodes" }, "x");

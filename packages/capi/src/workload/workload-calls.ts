@@ -20,7 +20,7 @@ export class WorkloadUnavailable extends Error {
   }
 }
 
-/** Limits other than the usual ones. */
+/** Limits of one controller other than the usual ones. */
 export interface WorkloadCallLimits {
   /** Calls to one cluster at a time: 20. At most half of a controller's workers, so that a cluster that hangs never holds them all. */
   maxInFlight?: number;
@@ -28,38 +28,50 @@ export interface WorkloadCallLimits {
   busyMs?: number;
 }
 
-interface State {
-  inFlight: number;
-  restUntil: number;
-  failure: string;
+interface Rest {
+  readonly until: number;
+  readonly failure: string;
 }
 
 /**
  * Limits calls to each workload cluster: ten seconds per call, some at a time, and a pause after a cluster did not respond, so that its
- * Machines never block all workers of a controller.
+ * Machines never block all workers of a controller. A manager has one, of which each controller takes its part with `limited`.
  */
 export class WorkloadCalls {
   readonly #clock: Clock;
   readonly #limits: WorkloadCallLimits;
-  readonly #states = new Map<string, State>();
+  readonly #rests: Map<string, Rest>;
+  readonly #inFlight = new Map<string, number>();
 
-  constructor(clock: Clock, limits: WorkloadCallLimits = {}) {
+  constructor(clock: Clock, limits: WorkloadCallLimits = {}, rests = new Map<string, Rest>()) {
     this.#clock = clock;
     this.#limits = limits;
+    this.#rests = rests;
+  }
+
+  /**
+   * Returns the part of one controller. Calls in flight are counted apart, since the limit follows from the controller's workers; pauses
+   * are shared, so that a cluster that did not respond to one controller is left alone by all.
+   */
+  limited(limits: WorkloadCallLimits = {}): WorkloadCalls {
+    return new WorkloadCalls(this.#clock, limits, this.#rests);
   }
 
   /** Runs a call; responses of the server, including errors, pass through, and a timeout becomes WorkloadUnavailable. */
   async run<T>(cluster: ClusterKey, call: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const key = `${cluster.namespace}/${cluster.name}`;
-    const state = this.#states.get(key) ?? { inFlight: 0, restUntil: 0, failure: "" };
-    this.#states.set(key, state);
-    const rest = state.restUntil - this.#clock.monotonic();
-    if (rest > 0)
-      throw new WorkloadUnavailable("the workload cluster did not respond a moment ago", rest, state.failure);
+    const rest = this.#rests.get(key);
+    if (rest !== undefined) {
+      const leftMs = rest.until - this.#clock.monotonic();
+      if (leftMs > 0)
+        throw new WorkloadUnavailable("the workload cluster did not respond a moment ago", leftMs, rest.failure);
+      this.#rests.delete(key);
+    }
     const { maxInFlight = MAX_IN_FLIGHT, busyMs = BUSY_MS } = this.#limits;
-    if (state.inFlight >= maxInFlight)
+    const inFlight = this.#inFlight.get(key) ?? 0;
+    if (inFlight >= maxInFlight)
       throw new WorkloadUnavailable("too many requests to the workload cluster are in flight", busyMs);
-    state.inFlight++;
+    this.#inFlight.set(key, inFlight + 1);
     const ending = new AbortController();
     const cancel = this.#clock.after(TIMEOUT_MS, () =>
       ending.abort(new Error("the workload cluster did not respond in time")),
@@ -68,13 +80,14 @@ export class WorkloadCalls {
       return await call(ending.signal);
     } catch (error) {
       if (error instanceof ApiError) throw error;
-      state.restUntil = this.#clock.monotonic() + REST_MS;
-      state.failure = error instanceof Error ? error.message : String(error);
-      throw new WorkloadUnavailable(state.failure, REST_MS, state.failure, { cause: error });
+      const failure = error instanceof Error ? error.message : String(error);
+      this.#rests.set(key, { until: this.#clock.monotonic() + REST_MS, failure });
+      throw new WorkloadUnavailable(failure, REST_MS, failure, { cause: error });
     } finally {
       cancel();
-      state.inFlight--;
-      if (state.inFlight === 0 && state.restUntil <= this.#clock.monotonic()) this.#states.delete(key);
+      const left = (this.#inFlight.get(key) ?? 1) - 1;
+      if (left === 0) this.#inFlight.delete(key);
+      else this.#inFlight.set(key, left);
     }
   }
 }

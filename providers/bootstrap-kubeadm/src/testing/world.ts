@@ -24,7 +24,7 @@ export async function startPlane(tokenTtlMs?: number): Promise<Plane> {
     crds: [Cluster, Machine, MachinePool, KubeadmConfig].map((kind) => kind.crd()),
     converters: kindConverters([KubeadmConfig]),
     indexes: addBootstrapKubeadmIndexes,
-    controllers: ({ workload, cache, clock }) => bootstrapKubeadmControllers({ workload, cache, clock, tokenTtlMs }),
+    controllers: ({ workload, calls, cache }) => bootstrapKubeadmControllers({ workload, calls, cache, tokenTtlMs }),
   });
 }
 

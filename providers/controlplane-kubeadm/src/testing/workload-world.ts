@@ -1,6 +1,12 @@
 import { seededRandom, type Unstructured, VirtualClock } from "@capstan/apimachinery";
 import { createApiServer, memoryStore } from "@capstan/apiserver";
-import type { KubeadmControlPlane, Machine, WorkloadClusters, WorkloadConnection } from "@capstan/capi";
+import {
+  type KubeadmControlPlane,
+  type Machine,
+  WorkloadCalls,
+  type WorkloadClusters,
+  type WorkloadConnection,
+} from "@capstan/capi";
 import { connectedCluster } from "@capstan/capi/testing";
 import { Client, type ReconcileContext, silentLogger, silentRecorder } from "@capstan/runtime";
 import { Pod } from "@capstan/workloads";
@@ -34,7 +40,14 @@ export async function workloadWorld(controlPlane: object = {}) {
   // The connection's client stays the same, as that of a real connection does.
   connected.get = () => current;
   const etcd = new FakeEtcd();
-  const side = createWorkloadSide({ workloads, ways: etcd, clock, random, log: silentLogger });
+  const side = createWorkloadSide({
+    workloads,
+    calls: new WorkloadCalls(clock),
+    ways: etcd,
+    clock,
+    random,
+    log: silentLogger,
+  });
   const events: string[] = [];
   const recorder = {
     ...silentRecorder,

@@ -3,7 +3,7 @@ import {
   type ClusterKey,
   type Node,
   reach,
-  WorkloadCalls,
+  type WorkloadCalls,
   type WorkloadClusters,
   type WorkloadConnection,
   WorkloadUnavailable,
@@ -56,6 +56,8 @@ const ADDONS_MS = 10 * 60_000;
 /** Dependencies of createWorkloadSide. */
 export interface WorkloadSideDeps {
   readonly workloads: WorkloadClusters;
+  /** Limits the calls of all controllers to workload clusters. */
+  readonly calls: WorkloadCalls;
   readonly ways: EtcdWays;
   readonly clock: Clock;
   readonly random: Random;
@@ -89,7 +91,7 @@ class MachineWorkloadSide implements WorkloadSide {
 
   constructor(deps: WorkloadSideDeps) {
     this.#deps = deps;
-    this.#calls = new WorkloadCalls(deps.clock);
+    this.#calls = deps.calls.limited();
   }
 
   async observe(

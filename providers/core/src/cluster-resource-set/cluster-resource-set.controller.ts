@@ -1,10 +1,10 @@
-import { type Clock, selectorOrProblem } from "@capstan/apimachinery";
+import { selectorOrProblem } from "@capstan/apimachinery";
 import {
   Cluster,
   ClusterResourceSet,
   ClusterResourceSetBinding,
   ConfigMap,
-  WorkloadCalls,
+  type WorkloadCalls,
   type WorkloadClusters,
 } from "@capstan/capi";
 import { type Cache, type Controller, controller, type Predicate, type Request, requestFor } from "@capstan/runtime";
@@ -14,8 +14,8 @@ import { PayloadSecrets } from "./payload-secrets.ts";
 const CONCURRENCY = 10;
 
 /** Returns the controller that applies manifests to Clusters selected by label. */
-export function clusterResourceSetController(workload: WorkloadClusters, clock: Clock): Controller {
-  const deps = { workload, calls: new WorkloadCalls(clock), secrets: new PayloadSecrets() };
+export function clusterResourceSetController(workload: WorkloadClusters, calls: WorkloadCalls): Controller {
+  const deps = { workload, calls: calls.limited(), secrets: new PayloadSecrets() };
   let cache: Cache | undefined;
   return controller("cluster-resource-set")
     .for(ClusterResourceSet)

@@ -21,8 +21,8 @@ async function start(): Promise<Plane> {
   const plane = await Plane.start({
     crds: [Cluster.crd(), ClusterResourceSet.crd(), ClusterResourceSetBinding.crd()],
     indexes: addClusterResourceSetIndexes,
-    controllers: ({ workload, clock }) => [
-      clusterResourceSetController(workload, clock),
+    controllers: ({ workload, calls }) => [
+      clusterResourceSetController(workload, calls),
       clusterResourceSetBindingController(),
     ],
   });

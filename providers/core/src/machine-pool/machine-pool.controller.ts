@@ -1,11 +1,10 @@
-import type { Clock } from "@capstan/apimachinery";
 import {
   Cluster,
   CustomResourceDefinition,
   Machine,
   MachinePool,
   referenceKey,
-  WorkloadCalls,
+  type WorkloadCalls,
   type WorkloadClusters,
 } from "@capstan/capi";
 import { type Cache, type Controller, controller, ignoreStatus, type Request, requestFor } from "@capstan/runtime";
@@ -24,8 +23,8 @@ export function addMachinePoolIndexes(cache: Cache): void {
 }
 
 /** Returns the controller of MachinePools, whose machines the infrastructure provider manages. */
-export function machinePoolController(workload: WorkloadClusters, clock: Clock): Controller {
-  const deps = { workload, calls: new WorkloadCalls(clock) };
+export function machinePoolController(workload: WorkloadClusters, calls: WorkloadCalls): Controller {
+  const deps = { workload, calls: calls.limited() };
   let cache: Cache | undefined;
   return controller("machine-pool")
     .for(MachinePool)

@@ -65,7 +65,7 @@ async function start(): Promise<Plane> {
       addMachineIndexes(cache);
       addMachinePoolIndexes(cache);
     },
-    controllers: ({ workload, clock }) => [machinePoolController(workload, clock)],
+    controllers: ({ workload, calls }) => [machinePoolController(workload, calls)],
   });
   planes.push(plane);
   return plane;

@@ -1,4 +1,4 @@
-import { type Clock, deepEqual } from "@capstan/apimachinery";
+import { deepEqual } from "@capstan/apimachinery";
 import {
   Cluster,
   CONTRACT_STATUS,
@@ -8,7 +8,7 @@ import {
   MachineDrainRule,
   MachineSet,
   reach,
-  WorkloadCalls,
+  type WorkloadCalls,
   type WorkloadClusters,
 } from "@capstan/capi";
 import {
@@ -29,8 +29,13 @@ import type { NodeKeys } from "./node-keys.ts";
 const CONCURRENCY = 100;
 
 /** Returns the Machine controller, which also watches the objects that Machines reference, and their Nodes. */
-export function machineController(workload: WorkloadClusters, cache: Cache, clock: Clock, keys: NodeKeys): Controller {
-  const calls = new WorkloadCalls(clock);
+export function machineController(
+  workload: WorkloadClusters,
+  cache: Cache,
+  shared: WorkloadCalls,
+  keys: NodeKeys,
+): Controller {
+  const calls = shared.limited();
   return (
     controller("machine")
       .for(Machine)

@@ -15,6 +15,7 @@ import {
   kindAdmissionPlugins,
   kindConverters,
   type ServedKind,
+  WorkloadCalls,
   WorkloadConnections,
 } from "@capstan/capi";
 import {
@@ -35,7 +36,12 @@ export interface PlaneOptions {
   /** For requests that speak another version than the stored one. */
   converters?: readonly Converter[];
   indexes?: (cache: Cache) => void;
-  controllers: (deps: { workload: WorkloadConnections; clock: Clock; cache: Cache }) => Controller[];
+  controllers: (deps: {
+    workload: WorkloadConnections;
+    calls: WorkloadCalls;
+    clock: Clock;
+    cache: Cache;
+  }) => Controller[];
   /** Kinds whose rules and conversions the server obeys, as the manager's does; none unless said. */
   ruled?: readonly ServedKind[];
   /** Another clock for the controllers than the server's: for time that jumps. */
@@ -135,7 +141,7 @@ export class Plane {
     };
     const log = { ...silentLogger, error: (_message: string, fields?: object) => this.failures.push(fields) };
     const controllers = startControllers(
-      this.#options.controllers({ workload, clock, cache }),
+      this.#options.controllers({ workload, calls: new WorkloadCalls(clock), clock, cache }),
       { cache, clock, random, log: { ...log, with: () => ({ ...log, with: () => silentLogger }) }, recorder },
       stopping.signal,
     );
