@@ -26,6 +26,16 @@ test("the default is the newest minor version, and every tested version can run"
   expect(versionProblem(`v1.${NEWEST_MINOR + 1}.0`)).toContain("is not supported");
 });
 
+test("refuses only what is older or newer than the known versions, and warns about the old ones", () => {
+  const now = at("2026-11-19T00:00:00Z");
+  for (let minor = OLDEST_MINOR; minor <= 34; minor++) {
+    expect(versionProblem(`v1.${minor}.3`), `v1.${minor}`).toBeUndefined();
+    expect(supportWarning(`v1.${minor}.3`, now), `v1.${minor}`).toContain("has had no fixes since");
+  }
+  for (const version of [`v1.${OLDEST_MINOR - 1}.9`, `v1.${NEWEST_MINOR + 1}.0`])
+    expect(versionProblem(version)).toBe(`Kubernetes ${version} is not supported; use v1.28 to v1.37`);
+});
+
 test("a version is supported through its last day", () => {
   expect(supportWarning("v1.34.4", at("2026-10-27T23:59:59Z"))).toBeUndefined();
   expect(supportWarning("v1.34.4", at("2026-10-28T00:00:00Z"))).toBe(

@@ -26,7 +26,11 @@ export const NEXT_RELEASE = { minor: NEWEST_MINOR + 1, due: "December 2026" };
 const VERSION = /^v(\d+)\.(\d+)\.\d+([-+].*)?$/;
 const DAY_MS = 86_400_000;
 
-/** Returns why hosted control planes cannot run a version, or undefined if they can. */
+/**
+ * Returns why control planes cannot run a version, or undefined if they can. Old versions are accepted, with the warning of
+ * `supportWarning`; refused are those whose images and kubeadm API are unknown (FACTS in packages/controlplane): older than
+ * OLDEST_MINOR, and newer than this release.
+ */
 export function versionProblem(version: string): string | undefined {
   const [, major, minor] = VERSION.exec(version) ?? [];
   if (minor === undefined) return `${version} is not a version like ${DEFAULT_VERSION}`;
