@@ -153,11 +153,11 @@ async function runPlane(scope: OwnedScope, deps: KubeadmControlPlaneDeps, findin
   await takeStep(scope, deps, findings, []);
 }
 
-/** A recovery that is deleted before its end leaves Machines that only another one can complete. */
+/** A recovery that is deleted before etcd has a leader leaves Machines that only another one can complete. */
 function recoveryMessage({ context, key }: OwnedScope, name: string): string {
   const known = context.cache.synced(ControlPlaneRecovery);
   return known && context.cache.get(ControlPlaneRecovery, { namespace: key.namespace, name }) === undefined
-    ? `ControlPlaneRecovery ${name} was deleted before it had replaced the control plane Machines. Complete it with another one: capstan recover ${key.name} -n ${key.namespace}`
+    ? `ControlPlaneRecovery ${name} was deleted before it had replaced the control plane Machines. The control plane continues by itself once etcd has a leader. Without one, complete the recovery with another one: capstan recover ${key.name} -n ${key.namespace}`
     : `ControlPlaneRecovery ${name} replaces the control plane Machines: kubectl describe controlplanerecovery ${name} -n ${key.namespace}`;
 }
 

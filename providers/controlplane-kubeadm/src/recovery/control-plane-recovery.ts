@@ -10,6 +10,7 @@ import {
 } from "@capstan/runtime";
 import type { MachinePlane } from "../backup/machine-backups.ts";
 import { ControlPlaneRecovery, type RecoveryPlan } from "../kinds/control-plane-recovery.ts";
+import { holdsNothing, releaseAbandoned } from "./abandoned.ts";
 import { type Advance, advance } from "./advance.ts";
 import { KubeadmTarget, planeOf, type RecoveryDeps } from "./kubeadm-target.ts";
 import { describePlan, type RecoveryRecord } from "./record.ts";
@@ -42,8 +43,9 @@ export async function reconcileControlPlaneRecovery(
   const object = context.cache.get(ControlPlaneRecovery, request);
   if (object === undefined || object.metadata.deletionTimestamp !== undefined) {
     await forgetOthers(context, deps);
-    return done();
+    return (await releaseAbandoned(request, context, deps)) ? requeueAfter(PLAN_RECHECK_MS) : done();
   }
+  const isHeld = holdsNothing(object) && (await releaseAbandoned(request, context, deps));
   const record = recordOf(object);
   const cluster = context.cache.get(Cluster, { namespace: request.namespace ?? "", name: object.spec.clusterName });
   const plane = planeOf(object, cluster, context);
@@ -60,7 +62,7 @@ export async function reconcileControlPlaneRecovery(
   const { backup, approved = false, approvedPlan } = object.spec;
   const wish = { backup, approved, approvedPlan };
   // Its plan would be one that nobody has read: a quorum that is lost for a minute some day must not cost the Machines.
-  if (record.phase === "Refused" && wish.approved) return done();
+  if (record.phase === "Refused" && wish.approved) return isHeld ? requeueAfter(PLAN_RECHECK_MS) : done();
   const target = new KubeadmTarget(object, plane, deps, context);
   try {
     const next = await advance(record, target, wish);

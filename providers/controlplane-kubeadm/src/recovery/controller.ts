@@ -1,4 +1,4 @@
-import { Cluster, KubeadmControlPlane, Machine } from "@capstan/capi";
+import { Cluster, KubeadmControlPlane, Machine, RECOVERY_ANNOTATION } from "@capstan/capi";
 import { type Cache, type Controller, controller, type Request, requestFor } from "@capstan/runtime";
 import { ControlPlaneBackup } from "../kinds/control-plane-backup.ts";
 import { ControlPlaneRecovery } from "../kinds/control-plane-recovery.ts";
@@ -13,7 +13,13 @@ export function controlPlaneRecoveryController(deps: RecoveryDeps): Controller {
     .watches(Machine, ({ metadata, spec }, cache) => recoveriesOf(cache, metadata.namespace ?? "", spec.clusterName))
     .watches(KubeadmControlPlane, ({ metadata }, cache) => {
       const cluster = metadata.ownerReferences?.find(({ kind }) => kind === "Cluster")?.name;
-      return cluster === undefined ? [] : recoveriesOf(cache, metadata.namespace ?? "", cluster);
+      const { [RECOVERY_ANNOTATION]: name } = metadata.annotations ?? {};
+      const holder = name === undefined ? undefined : { namespace: metadata.namespace ?? "", name };
+      return [
+        ...(cluster === undefined ? [] : recoveriesOf(cache, metadata.namespace ?? "", cluster)),
+        // Deleted while no manager ran: nothing but the control plane names it any more.
+        ...(holder === undefined || cache.get(ControlPlaneRecovery, holder) !== undefined ? [] : [holder]),
+      ];
     })
     .watches(Cluster, ({ metadata }, cache) => recoveriesOf(cache, metadata.namespace ?? "", metadata.name ?? ""))
     .watches(ControlPlaneBackup, ({ metadata, spec }, cache) =>

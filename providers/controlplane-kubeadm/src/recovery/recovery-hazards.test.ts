@@ -146,6 +146,77 @@ test("a recovery that is deleted leaves the control plane held, says how to go o
   expect(await holder()).toBeUndefined();
 });
 
+/** A recovery whose first Machine has its Node, and whose etcd has yet to start. */
+async function joined(): Promise<string> {
+  const first = await starting();
+  await at.eventually(async () => (await at.world.machines())[0]?.status?.nodeRef !== undefined, names);
+  return first;
+}
+
+const deleteRecovery = () => at.world.user.delete({ kind: ControlPlaneRecovery, namespace: NAMESPACE, name: "r1" });
+
+/** A recovery that is deleted before it sees that etcd on its first Machine has a leader. */
+async function abandoned(): Promise<string> {
+  const first = await joined();
+  await deleteRecovery();
+  await at.world.plane.settle(60_000);
+  expect(await holder()).toBe("r1");
+  return first;
+}
+
+async function continued(first: string): Promise<void> {
+  await at.eventually(async () => (await holder()) === undefined, holder);
+  await at.world.ready(3);
+  expect(await names()).toContain(first);
+  expect(at.world.side.calls).toContain("remove stray Nodes");
+  expect(await at.world.condition("Available")).toBe("True Available: ");
+}
+
+test("a recovery that is deleted after etcd has a leader is over: the control plane continues with its first Machine", async () => {
+  const first = await abandoned();
+  started();
+  await continued(first);
+});
+
+test("continues although the manager is killed after any write, and the recovery is deleted while none runs", async () => {
+  const first = await joined();
+  await at.world.plane.stopControllers();
+  await deleteRecovery();
+  started();
+  for (let write = 1; write <= 12; write++) {
+    await at.world.plane.startControllers(1 + (write % 3));
+    await at.world.plane.settle(35_000);
+    await at.world.plane.stopControllers();
+  }
+  await at.world.plane.startControllers();
+  await continued(first);
+});
+
+test("a leader on a Machine that is being deleted does not release the control plane", async () => {
+  await abandoned();
+  const [machine] = await at.world.machines();
+  if (machine === undefined) throw new Error("no machine");
+  await at.world.user.patch(machine, {
+    metadata: { finalizers: ["test/keep", ...(machine.metadata.finalizers ?? [])] },
+  });
+  await at.world.user.delete(machine);
+  started();
+  await at.world.plane.settle(120_000);
+  expect(await holder()).toBe("r1");
+  await at.create({}, "r1");
+  await at.inPhase("Refused");
+  expect(await holder()).toBe("r1");
+});
+
+test("a new recovery of the same name that is refused does not keep the control plane held", async () => {
+  const first = await abandoned();
+  await at.create({ approved: true, backup: "20200101T000000Z" });
+  await at.inPhase("Refused");
+  expect(await holder()).toBe("r1");
+  started();
+  await continued(first);
+});
+
 test("nothing is created for a Cluster that is being deleted", async () => {
   await starting();
   await at.world.user.delete({ kind: Cluster, namespace: NAMESPACE, name: "c1" });
