@@ -168,7 +168,7 @@ async function withDownloads(
           fetcher,
           url,
           file: join(parts, url.slice(url.lastIndexOf("/") + 1)),
-          sha256,
+          digest: sha256,
           ...(onProgress === undefined ? {} : { onProgress: (received, total) => onProgress(what, received, total) }),
         }).catch(ifMissing(cure)),
       text: (url, cure) => fetchText(fetcher, url).catch(ifMissing(cure)),

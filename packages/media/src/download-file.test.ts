@@ -1,10 +1,12 @@
+import { createHash } from "node:crypto";
 import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { request as ask, createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { VirtualClock } from "@capstan/apimachinery";
-import { proxyFromEnvironment } from "@capstan/runtime";
+import { parseAddressRange } from "@capstan/apimachinery/foreign";
+import { openDialGate, proxyFromEnvironment, systemDialGate } from "@capstan/runtime";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { downloadFile, fetchText } from "./download-file.ts";
 import { Fetcher } from "./fetcher.ts";
@@ -33,7 +35,7 @@ afterEach(async () => {
 });
 
 const get = (url = `${mirror.base}/kube-apiserver`, through = fetcher): Promise<void> =>
-  downloadFile({ fetcher: through, url, file, sha256: sha256(bytes) });
+  downloadFile({ fetcher: through, url, file, digest: sha256(bytes) });
 const arrived = async (): Promise<boolean> => (await readFile(file)).equals(bytes);
 
 test("downloads everything again from a server that does not resume", async () => {
@@ -52,7 +54,7 @@ describe("an interrupted transfer", () => {
       fetcher,
       url: `${mirror.base}/kube-apiserver`,
       file,
-      sha256: sha256(bytes),
+      digest: sha256(bytes),
       onProgress: progress,
     };
     await expect(downloadFile(options)).rejects.toMatchObject({ problem: "interrupted" });
@@ -109,7 +111,7 @@ test.each(["kube-apiserver.part", "kube-apiserver.part.etag"])(
 
 describe("limits", () => {
   test("a file of a stated size beyond the limit is refused before it is transferred", async () => {
-    const options = { fetcher, url: `${mirror.base}/kube-apiserver`, file, sha256: sha256(bytes), maxBytes: 1000 };
+    const options = { fetcher, url: `${mirror.base}/kube-apiserver`, file, digest: sha256(bytes), maxBytes: 1000 };
     await expect(downloadFile(options)).rejects.toMatchObject({ problem: "limit" });
     expect(await readdir(join(scratch, "parts"))).toEqual([]);
   });
@@ -120,7 +122,7 @@ describe("limits", () => {
       response.end();
       return true;
     };
-    const options = { fetcher, url: `${mirror.base}/kube-apiserver`, file, sha256: sha256(bytes), maxBytes: 1000 };
+    const options = { fetcher, url: `${mirror.base}/kube-apiserver`, file, digest: sha256(bytes), maxBytes: 1000 };
     await expect(downloadFile(options)).rejects.toMatchObject({ problem: "limit" });
     expect(await readdir(join(scratch, "parts"))).toEqual([]);
   });
@@ -132,7 +134,7 @@ describe("limits", () => {
       fetcher,
       url: `${mirror.base}/kube-apiserver`,
       file,
-      sha256: sha256(bytes),
+      digest: sha256(bytes),
       within: { clock, ms: 60_000 },
       onProgress: (received) => void (received >= 1000 && clock.advance(60_000)),
     });
@@ -265,4 +267,42 @@ test("uses the environment's proxy except for hosts in NO_PROXY", async () => {
   await proxied.close();
   proxy.closeAllConnections();
   await new Promise((resolve) => proxy.close(resolve));
+});
+
+describe("behind a dial gate", () => {
+  test("dials what the gate allows, with SHA-512 too", async () => {
+    const guarded = new Fetcher({ proxyFor: () => "http://127.0.0.1:1", gate: openDialGate() });
+    const digest = createHash("sha512").update(bytes).digest("hex");
+    await downloadFile({ fetcher: guarded, url: `${mirror.base}/kube-apiserver`, file, digest });
+    await guarded.close();
+    expect(await arrived()).toBe(true);
+  });
+
+  test.each([
+    ["an address", (base: string): string => base],
+    ["a name that resolves to one", (base: string): string => base.replace("127.0.0.1", "localhost")],
+  ])("refuses %s of the management host", async (_what, urlOf) => {
+    const guarded = new Fetcher({ proxyFor: () => undefined, gate: systemDialGate() });
+    await expect(get(`${urlOf(mirror.base)}/kube-apiserver`, guarded)).rejects.toMatchObject({ problem: "address" });
+    await guarded.close();
+    expect(mirror.asked).toEqual([]);
+  });
+
+  test("refuses such an address as the target of a redirect", async () => {
+    const guarded = new Fetcher({
+      proxyFor: () => undefined,
+      gate: systemDialGate([parseAddressRange(`127.0.0.1/32:${new URL(mirror.base).port}`) ?? []].flat()),
+    });
+    mirror.instead = (_request, response) => {
+      response.writeHead(302, { location: "http://127.0.0.1:9/secret" }).end();
+      return true;
+    };
+    await expect(get(undefined, guarded)).rejects.toMatchObject({ problem: "address" });
+    await guarded.close();
+  });
+});
+
+test("refuses a checksum that is neither SHA-256 nor SHA-512", async () => {
+  const url = `${mirror.base}/kube-apiserver`;
+  await expect(downloadFile({ fetcher, url, file, digest: "abc" })).rejects.toMatchObject({ problem: "checksum" });
 });

@@ -7,6 +7,7 @@ import type { Clock } from "@capstan/apimachinery";
 import { readText } from "@capstan/apimachinery/foreign";
 import { syncDirectory } from "@capstan/os";
 import type { Dispatcher } from "undici";
+import { digestAlgorithm } from "./checksum.ts";
 import { MAX_BYTES } from "./download.ts";
 import { DownloadError } from "./download-error.ts";
 import { type Fetcher, giveUp, withoutCredentials } from "./fetcher.ts";
@@ -18,7 +19,8 @@ export interface FileDownload {
   fetcher: Fetcher;
   url: string;
   file: string;
-  sha256: string;
+  /** SHA-256 or SHA-512 of the file in hexadecimal digits. */
+  digest: string;
   /** Largest size in bytes; 64 GiB unless set. */
   maxBytes?: number;
   /** How long the whole transfer may take; unlimited unless set, as long as it does not stall for a minute. */
@@ -31,24 +33,30 @@ export interface FileDownload {
  * does not serve ranges. A file that is complete is not downloaded again, and one with a wrong checksum never gets its final name.
  */
 export async function downloadFile(options: FileDownload): Promise<void> {
-  const { file, sha256 } = options;
+  const { file, digest } = options;
+  const algorithm = digestAlgorithm(undefined, digest);
+  if (algorithm === undefined || algorithm === "md5")
+    throw new DownloadError(
+      "checksum",
+      `${withoutCredentials(options.url)}: the checksum is neither SHA-256 nor SHA-512`,
+    );
   if ((await sizeOf(file)) !== undefined) {
-    if ((await sha256Of(file)) === sha256) return;
+    if ((await digestOf(file, algorithm)) === digest) return;
     await rm(file, { force: true });
   }
   const part = `${file}.part`;
   await mkdir(dirname(file), { recursive: true });
   const have = (await sizeOf(part)) ?? 0;
-  let actual = have > 0 ? await resume(options, part, have) : undefined;
-  if (actual !== sha256) {
+  let actual = have > 0 && (await resume(options, part, have)) ? await digestOf(part, algorithm) : undefined;
+  if (actual !== digest) {
     await receive(await ask(options, {}), part, 0, options);
-    actual = await sha256Of(part);
+    actual = await digestOf(part, algorithm);
   }
-  if (actual !== sha256) {
+  if (actual !== digest) {
     await discard(part);
     throw new DownloadError(
       "checksum",
-      `${withoutCredentials(options.url)}: checksum ${actual} is not the expected ${sha256}`,
+      `${withoutCredentials(options.url)}: checksum ${actual} is not the expected ${digest}`,
     );
   }
   await rename(part, file);
@@ -56,8 +64,8 @@ export async function downloadFile(options: FileDownload): Promise<void> {
   await syncDirectory(dirname(file));
 }
 
-/** Fetches the missing part and returns the checksum of the whole; undefined when the server cannot resume where the transfer stopped. */
-async function resume(options: FileDownload, part: string, have: number): Promise<string | undefined> {
+/** Fetches the missing part; false when the server cannot resume where the transfer stopped. */
+async function resume(options: FileDownload, part: string, have: number): Promise<boolean> {
   const etag = await readFile(etagFile(part), "utf8").catch(() => undefined);
   // A file that has changed is sent from its beginning, rather than a part that does not fit.
   const response = await ask(options, {
@@ -69,9 +77,9 @@ async function resume(options: FileDownload, part: string, have: number): Promis
   else {
     giveUp(response);
     // The whole file may have arrived already.
-    if (response.statusCode !== 416) return undefined;
+    if (response.statusCode !== 416) return false;
   }
-  return await sha256Of(part);
+  return true;
 }
 
 /** Appends to a file, and never to what a link leads to: the folder may not be ours alone. */
@@ -201,8 +209,9 @@ async function sizeOf(file: string): Promise<number | undefined> {
   return found?.isFile() === true ? found.size : undefined;
 }
 
-async function sha256Of(file: string): Promise<string> {
-  const hash = createHash("sha256");
+/** Returns the digest of a file in hexadecimal digits. */
+export async function digestOf(file: string, algorithm: "sha256" | "sha512"): Promise<string> {
+  const hash = createHash(algorithm);
   await pipeline(createReadStream(file), hash);
   return hash.digest("hex");
 }

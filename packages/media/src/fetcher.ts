@@ -1,3 +1,4 @@
+import { AddressRefused, type DialGate } from "@capstan/apimachinery/foreign";
 import type { Dispatcher } from "undici";
 import { DownloadError } from "./download-error.ts";
 
@@ -9,13 +10,15 @@ const IDLE_MS = 60_000;
 export interface FetcherOptions {
   /** The proxy for an address; undefined when it is asked directly. */
   proxyFor(url: string): string | undefined;
+  /** Which addresses may be dialed, for URLs that come from objects. A proxy would dial for us without it, so that none is used then. */
+  gate?: DialGate | undefined;
   signal?: AbortSignal;
 }
 
 /** Sends HTTP requests, through proxies where configured; follows redirects, but never from HTTPS to HTTP. */
 export class Fetcher {
   readonly #options: FetcherOptions;
-  /** One per proxy; "" connects directly. */
+  /** One per proxy, or per server behind the gate; "" connects directly. */
   readonly #dispatchers = new Map<string, Promise<Dispatcher>>();
 
   constructor(options: FetcherOptions) {
@@ -42,11 +45,11 @@ export class Fetcher {
   }
 
   async #ask(url: URL, headers: Record<string, string>): Promise<Dispatcher.ResponseData> {
-    const { signal } = this.#options;
-    const proxy = this.#options.proxyFor(url.href);
-    const dispatcher = await this.#dispatcher(proxy ?? "");
+    const { signal, gate } = this.#options;
+    const proxy = gate === undefined ? this.#options.proxyFor(url.href) : undefined;
     const { origin, pathname, search } = url;
     try {
+      const dispatcher = await (gate === undefined ? this.#dispatcher(proxy ?? "") : this.#guarded(gate, url));
       return await dispatcher.request({
         origin,
         path: `${pathname}${search}`,
@@ -55,6 +58,7 @@ export class Fetcher {
         signal,
       });
     } catch (error) {
+      if (error instanceof AddressRefused) throw new DownloadError("address", error.message);
       throw unreachable(
         `${withoutCredentials(url)}${proxy === undefined ? "" : ` through the proxy ${new URL(proxy).host}`}`,
         error,
@@ -66,6 +70,14 @@ export class Fetcher {
   async close(): Promise<void> {
     for (const dispatcher of this.#dispatchers.values()) await dispatcher.then((each) => each.destroy());
     this.#dispatchers.clear();
+  }
+
+  async #guarded(gate: DialGate, url: URL): Promise<Dispatcher> {
+    // Before anything is kept: what is refused now may be allowed later.
+    const connect = gate.guardUrl(url);
+    let found = this.#dispatchers.get(url.origin);
+    if (found === undefined) this.#dispatchers.set(url.origin, (found = makeGuarded(connect)));
+    return await found;
   }
 
   #dispatcher(proxy: string): Promise<Dispatcher> {
@@ -80,6 +92,11 @@ async function makeDispatcher(proxy: string): Promise<Dispatcher> {
   const options = { headersTimeout: IDLE_MS, bodyTimeout: IDLE_MS, connect: { timeout: 30_000 } };
   // Plain HTTP requests go to the proxy itself: most proxies refuse CONNECT to port 80.
   return proxy === "" ? new Agent(options) : new ProxyAgent({ ...options, uri: proxy, proxyTunnel: false });
+}
+
+async function makeGuarded(connect: object): Promise<Dispatcher> {
+  const { Agent } = await import("undici");
+  return new Agent({ headersTimeout: IDLE_MS, bodyTimeout: IDLE_MS, connect: { timeout: 30_000, ...connect } });
 }
 
 function parse(address: string): URL {

@@ -5,7 +5,7 @@ export { type ConfigDriveData, configDrive, configDriveFiles } from "./config-dr
 export { bytesContent, type MediaContent, readAll } from "./content.ts";
 export { type Download, type DownloadOptions, httpContent, httpDownload } from "./download.ts";
 export { DownloadError, type DownloadProblem } from "./download-error.ts";
-export { downloadFile, type FileDownload, fetchText } from "./download-file.ts";
+export { digestOf, downloadFile, type FileDownload, fetchText } from "./download-file.ts";
 export { Fetcher, type FetcherOptions, withoutCredentials } from "./fetcher.ts";
 export { buildIso, type IsoOptions } from "./iso9660.ts";
 export { MediaServer, type MediaServerOptions } from "./media-server.ts";
