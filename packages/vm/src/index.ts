@@ -25,6 +25,19 @@ export {
   type ImageProblem,
 } from "./disks/image-header.ts";
 export { qemuImgProgram } from "./disks/qemu-img.ts";
+export { allowedPath, PathRefused } from "./host/allowed-path.ts";
+export { kvmGroups, type QemuProgram, type QemuProgramOptions, qemuProgram } from "./host/qemu-program.ts";
+export type { VmUser } from "./host/vm-user.ts";
+export type { ImageFailure, ImageFailureReason } from "./images/image-failure.ts";
+export type { ImageSource, StoredImage } from "./images/image-source.ts";
+export { type ImageState, ImageStore, type ImageStoreOptions } from "./images/image-store.ts";
+export type { AllowedRoots } from "./runner/spec-of.ts";
+export type { VmDeps, VmNetworks, VmUsers } from "./runner/vm-deps.ts";
+export type { RestartPolicy, VmOrder } from "./runner/vm-order.ts";
+export { systemVmProcesses, type VmProcesses } from "./runner/vm-processes.ts";
+export { VmRunner } from "./runner/vm-runner.ts";
+export { type VmPhase, VmProblem, type VmReason, type VmStatus } from "./runner/vm-status.ts";
+export type { VmSeed } from "./seed/seed.ts";
 export {
   GuestAgent,
   type GuestAgentOptions,

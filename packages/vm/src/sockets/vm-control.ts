@@ -18,6 +18,13 @@ export class VmControl {
     return { running: answer["running"], status: answer["status"] };
   }
 
+  /** Whether the agent in the guest listens; later changes are events. */
+  async agentListening(): Promise<boolean> {
+    const answer = await this.#qmp.execute("query-chardev");
+    if (!Array.isArray(answer)) throw unexpected("query-chardev");
+    return answer.some((item) => isObject(item) && item["label"] === "agent" && item["frontend-open"] === true);
+  }
+
   /** Presses the power button. The guest decides what follows: wait for the event "shutdown". */
   async powerDown(): Promise<void> {
     await this.#qmp.execute("system_powerdown");

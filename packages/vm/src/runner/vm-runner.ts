@@ -1,0 +1,146 @@
+import { createHash } from "node:crypto";
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import type { VmSeed } from "../seed/seed.ts";
+import type { GuestCommandResult } from "../sockets/guest-agent.ts";
+import { Vm } from "./vm.ts";
+import type { VmDeps } from "./vm-deps.ts";
+import type { VmOrder } from "./vm-order.ts";
+import { newRecord, readVmRecord } from "./vm-record.ts";
+import type { VmStatus } from "./vm-status.ts";
+
+/** Runs virtual machines on this host. They outlive the manager, and a later one finds them again. */
+export class VmRunner {
+  readonly #deps: VmDeps;
+  readonly #root: string;
+  readonly #machines = new Map<string, Promise<Vm>>();
+  readonly #listeners = new Set<(id: string) => void>();
+  readonly #unsubscribe: () => void;
+  #closed = false;
+
+  /** `root` is a folder that the users of machines may enter. */
+  constructor(root: string, deps: VmDeps) {
+    this.#root = root;
+    this.#deps = deps;
+    this.#unsubscribe = deps.images.subscribe(() => void this.#imageChanged());
+  }
+
+  /** Calls back with the id of a machine whose status has changed. */
+  subscribe(listener: (id: string) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** Takes up the machines that an earlier manager left. Call once, before anything else. */
+  async resume(): Promise<void> {
+    for (const name of await readdir(this.#root).catch(() => [] as string[])) {
+      const record = await readVmRecord(join(this.#root, name)).catch(() => undefined);
+      if (record !== undefined && folderName(record.order.id) === name) await this.#find(record.order.id);
+    }
+    await this.evictImages();
+  }
+
+  /** Makes the machine run as it is ordered, as far as that is possible without a restart. `seed` is requested once, before the first start. */
+  async ensure(order: VmOrder, seed: () => Promise<VmSeed | undefined>): Promise<VmStatus> {
+    const machine = await (this.#machines.get(order.id) ?? this.#open(order.id, order));
+    return await machine.ensure(order, seed);
+  }
+
+  /** What is known of a machine; undefined when there is none. */
+  async status(id: string): Promise<VmStatus | undefined> {
+    return (await this.#find(id))?.status;
+  }
+
+  /** Begins to shut a machine down: guest agent, power button, and after `graceMs` a power cut. Undefined when there is none. */
+  async powerOff(id: string, graceMs: number): Promise<VmStatus | undefined> {
+    return await (await this.#find(id))?.powerOff(graceMs);
+  }
+
+  /** Powers a machine off at once, and deletes it with its disks. Safe to repeat. */
+  async destroy(id: string): Promise<void> {
+    const machine = await this.#find(id);
+    if (machine === undefined) return;
+    await machine.destroy();
+    this.#machines.delete(id);
+    await this.evictImages();
+  }
+
+  /** The end of what a guest has written to its console. */
+  async console(id: string, bytes?: number): Promise<string> {
+    return (await (await this.#find(id))?.console(bytes)) ?? "";
+  }
+
+  /** Runs a program in a guest through its agent. */
+  async exec(
+    id: string,
+    command: { path: string; args?: string[]; input?: string },
+    timeoutMs?: number,
+  ): Promise<GuestCommandResult> {
+    return await (await this.#known(id)).exec(command, timeoutMs);
+  }
+
+  /** Presses the reset button of a machine. */
+  async reset(id: string): Promise<void> {
+    await (await this.#known(id)).reset();
+  }
+
+  /** The orders of all machines. */
+  async list(): Promise<VmOrder[]> {
+    return (await Promise.all(this.#machines.values())).map(({ order }) => order);
+  }
+
+  /** Deletes images that no machine uses. */
+  async evictImages(): Promise<void> {
+    const machines = await Promise.all(this.#machines.values());
+    await this.#deps.images.evict(new Set(machines.flatMap(({ image }) => image ?? [])));
+  }
+
+  /** Lets go of all machines, which keep running. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.#unsubscribe();
+    for (const machine of await Promise.all(this.#machines.values())) machine.close();
+  }
+
+  async #known(id: string): Promise<Vm> {
+    const machine = await this.#find(id);
+    if (machine === undefined) throw new Error(`there is no machine ${id}`);
+    return machine;
+  }
+
+  async #find(id: string): Promise<Vm | undefined> {
+    const known = this.#machines.get(id);
+    if (known !== undefined) return await known;
+    const record = await readVmRecord(join(this.#root, folderName(id)));
+    return record === undefined ? undefined : await (this.#machines.get(id) ?? this.#open(id, record.order));
+  }
+
+  #open(id: string, order: VmOrder): Promise<Vm> {
+    const folder = join(this.#root, folderName(id));
+    const opening = (async () => {
+      const record = (await readVmRecord(folder)) ?? newRecord(order);
+      const machine = new Vm(this.#deps, folder, record, () => this.#tell(id));
+      await machine.resume();
+      return machine;
+    })();
+    this.#machines.set(id, opening);
+    opening.catch(() => this.#machines.delete(id));
+    return opening;
+  }
+
+  #tell(id: string): void {
+    if (!this.#closed) for (const listener of this.#listeners) listener(id);
+  }
+
+  async #imageChanged(): Promise<void> {
+    for (const [id, opening] of this.#machines) {
+      const machine = await opening.catch(() => undefined);
+      if (machine?.status.phase === "preparing") this.#tell(id);
+    }
+  }
+}
+
+/** Sockets have short paths, so that names are not in them. */
+function folderName(id: string): string {
+  return createHash("sha256").update(id).digest("hex").slice(0, 20);
+}
