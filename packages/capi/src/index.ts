@@ -323,6 +323,7 @@ export {
 } from "./sdk/infrastructure-provider.ts";
 export { kindsRole, untilServed } from "./sdk/install-kinds.ts";
 export type { MachineDefinition } from "./sdk/machine-reconciler.ts";
+export { identifyNode, type NodeIdentity } from "./sdk/node-identity.ts";
 export { failed, gone, noCapacity, type Outcome, ready, trouble, wait } from "./sdk/outcome.ts";
 export { ownerCluster, ownerClusterName, ownerMachine } from "./sdk/owners.ts";
 export type { LoadedProvider, PolicyRule, Provider, ProviderAccess, ProviderDeps } from "./sdk/provider.ts";

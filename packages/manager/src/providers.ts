@@ -5,6 +5,7 @@ import { controlPlaneKubeadm, type KubeadmControlPlaneDeps } from "@capstan/cont
 import { type CoreProviderDeps, core } from "@capstan/core/provider";
 import { byoh } from "@capstan/infra-byoh/provider";
 import { type KubernetesDeps, kubernetes } from "@capstan/infra-kubernetes/provider";
+import { type KvmDeps, kvm } from "@capstan/infra-kvm/provider";
 import { type MemoryDeps, memory } from "@capstan/infra-memory/provider";
 import { meta } from "@capstan/infra-meta/provider";
 import { type Metal3Deps, metal3 } from "@capstan/infra-metal3/provider";
@@ -14,6 +15,7 @@ export type ManagerDeps = CoreProviderDeps &
   HostedDeps &
   KubeadmControlPlaneDeps &
   KubernetesDeps &
+  KvmDeps &
   MemoryDeps &
   Metal3Deps;
 
@@ -30,6 +32,7 @@ export const PROVIDERS: readonly ManagedProvider[] = [
   byoh,
   metal3,
   kubernetes,
+  kvm,
   memory,
 ];
 

@@ -51,7 +51,8 @@ export type { MachineTrouble } from "./simulated/control-plane/simulated-plane.t
 export type { Connect } from "./simulated/discovery.ts";
 export { Guest, type GuestProgram } from "./simulated/guest.ts";
 export { type JoinPlan, joinPlan, type KubeadmPlan, kubeadmPlan, type Registration } from "./simulated/join-plan.ts";
-export { joinCluster, type Kubelet, kubeletOver } from "./simulated/kubelet.ts";
+export { type JoinDeps, joinCluster, type Kubelet, kubeletOver } from "./simulated/kubelet.ts";
+export { machineProgram, planeMember, type SimulatedMachine } from "./simulated/machine-program.ts";
 export { type NodeFacts, nodeOf } from "./simulated/node.ts";
 export { resumedKubelet } from "./simulated/resumed-kubelet.ts";
 export { SimulatedEtcd, type StartedMember } from "./simulated/simulated-etcd.ts";

@@ -4,26 +4,14 @@ import {
   conditionsOf,
   gone,
   isControlPlaneMachine,
-  type Machine,
   type MachineAddress,
   type MachineRemoval,
   type MachineScope,
-  type NodeTaint,
   noCapacity,
   type Outcome,
   wait,
 } from "@capstan/capi";
-import {
-  type GuestProgram,
-  type JoinPlan,
-  joinCluster,
-  joinPlan,
-  type KubeadmPlan,
-  kubeadmPlan,
-  kubeletOver,
-  nodeOf,
-  type PlaneMachine,
-} from "@capstan/workloads";
+import { machineProgram, planeMember, type SimulatedMachine } from "@capstan/workloads";
 import type { MemoryBackend } from "./backend.ts";
 import { behaviourOf } from "./faults.ts";
 import type { MemoryCluster } from "./kinds/memory-cluster.ts";
@@ -31,12 +19,6 @@ import type { MemoryMachine } from "./kinds/memory-machine.ts";
 
 type Scope = MachineScope<MemoryMachine, MemoryBackend, MemoryCluster>;
 
-/** What kubeadm marks a control plane Node with. */
-const CONTROL_PLANE_LABELS = {
-  "node-role.kubernetes.io/control-plane": "",
-  "node.kubernetes.io/exclude-from-external-load-balancers": "",
-};
-const CONTROL_PLANE_TAINT: NodeTaint = { key: "node-role.kubernetes.io/control-plane", effect: "NoSchedule" };
 const DEFAULT_CAPACITY = { cpu: "4", memory: "8Gi", pods: "110" };
 /** After a restart a machine waits for its cluster, which nothing announces to it. */
 const RECONNECT_MS = 1_000;
@@ -50,10 +32,11 @@ export async function ensureMachine(scope: Scope): Promise<Outcome> {
     if (fault === "NoCapacity") return noCapacity("There is no room for another machine: fault NoCapacity is set");
     // A machine that ran before this process started continues immediately: it has already booted.
     const resumed = object.spec?.providerID !== undefined;
-    const member = memberOf(scope);
+    const simulated = simulatedOf(scope);
+    const member = planeMember(simulated, backend.options.planes);
     // A control plane machine is what others wait for.
     if (resumed && member === undefined && scope.workload.state !== "connected") return reconnecting(scope);
-    const program = await programOf(scope, member, resumed);
+    const program = await machineProgram(simulated, member, resumed);
     const limit = resumed ? undefined : infraCluster?.spec?.capacity;
     const clusterKey = `${cluster.metadata.namespace}/${cluster.metadata.name}`;
     if (!backend.create({ key, cluster: clusterKey, limit, bootMs: resumed ? 0 : bootMs, program, member }))
@@ -106,92 +89,15 @@ export async function removeMachine({
   return gone();
 }
 
-function memberOf({ machine, cluster, object, backend }: Scope): PlaneMachine | undefined {
-  const { planes, connect } = backend.options;
-  if (planes === undefined || !isControlPlaneMachine(machine)) return undefined;
-  const { namespace = "", name = "", uid = "" } = cluster.metadata;
-  const address = addressesOf(object, backend)[0]?.address ?? "";
-  const facts = { machine: object.metadata.name ?? "", clusterUid: uid, address, version: versionOf(machine), connect };
-  return planes.machine({ namespace, name }, facts);
-}
-
-async function programOf(scope: Scope, member: PlaneMachine | undefined, resumed: boolean): Promise<GuestProgram> {
-  if (member !== undefined) return await memberProgram(scope, member);
-  return resumed ? resumedProgram(scope) : await bootProgram(scope);
-}
-
-/** A control plane machine, whether it boots for the first time or continues: its bootstrap data has the authorities. */
-async function memberProgram(scope: Scope, member: PlaneMachine): Promise<GuestProgram> {
-  const data = await scope.bootstrap.data();
-  const { object } = scope;
-  let plan: KubeadmPlan | undefined;
-  const read = async (): Promise<KubeadmPlan> => {
-    plan ??= await kubeadmPlan(data, object.metadata.name ?? "", scope.clock);
-    return plan;
-  };
+function simulatedOf(scope: Scope): SimulatedMachine {
+  const { object, backend } = scope;
   return {
-    join: async (signal) => member.start(await read(), signal),
-    register: async (kubelet) => {
-      const { nodeName, taints, noTaints } = await read();
-      const all = noTaints === true || taints.length > 0 ? taints : [CONTROL_PLANE_TAINT];
-      await member.register(kubelet, nodeFor(scope, { nodeName, taints: all }, CONTROL_PLANE_LABELS));
-    },
-    post: async (kubelet, alive) => member.post(kubelet, (await read()).nodeName, alive),
-  };
-}
-
-/** The first boot: joins with what the bootstrap data says. */
-async function bootProgram(scope: Scope): Promise<GuestProgram> {
-  const data = await scope.bootstrap.data();
-  const { backend, object } = scope;
-  let plan: JoinPlan | undefined;
-  const read = async (): Promise<JoinPlan> => {
-    plan ??= await joinPlan(data, object.metadata.name ?? "", scope.clock);
-    return plan;
-  };
-  return {
-    join: async (signal) => joinCluster(await read(), backend.options, signal),
-    register: async (kubelet) => kubelet.register(nodeFor(scope, await read())),
-    post: async (kubelet, alive) => kubelet.post((await read()).nodeName, alive),
-  };
-}
-
-/** A later start: the kubelet has its certificate already, only this process has forgotten it. */
-function resumedProgram(scope: Scope): GuestProgram {
-  const { workload, object, machine } = scope;
-  const known = workload.state === "connected" ? workload.nodes.byProviderID(providerIDOf(object)) : undefined;
-  const nodeName = known?.metadata.name ?? machine.status?.nodeRef?.name ?? object.metadata.name ?? "";
-  return {
-    join: async () => {
-      if (workload.state !== "connected") throw new Error("the workload cluster is not connected");
-      return kubeletOver(workload.client);
-    },
-    register: (kubelet) => kubelet.resume(nodeFor(scope, { nodeName, taints: [] })),
-    post: (kubelet, alive) => kubelet.post(nodeName, alive),
-  };
-}
-
-function nodeFor(
-  scope: Scope,
-  plan: Pick<JoinPlan, "nodeName" | "taints">,
-  labels: Readonly<Record<string, string>> = {},
-): ReturnType<typeof nodeOf> {
-  const { object, machine, backend, clock } = scope;
-  return nodeOf({
-    name: plan.nodeName,
+    scope,
     providerID: providerIDOf(object),
-    labels,
-    version: versionOf(machine),
     addresses: addressesOf(object, backend),
     capacity: object.spec?.capacity ?? DEFAULT_CAPACITY,
-    failureDomain: machine.spec.failureDomain,
-    taints: plan.taints,
-    since: formatTime(clock.now()),
-  });
-}
-
-function versionOf(machine: Machine): string {
-  return machine.spec.version ?? "";
+    join: backend.options,
+  };
 }
 
 function providerIDOf(object: MemoryMachine): string {

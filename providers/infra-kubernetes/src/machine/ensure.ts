@@ -3,6 +3,7 @@ import {
   type ConditionInput,
   conditionsOf,
   failed,
+  identifyNode,
   isControlPlaneMachine,
   type MachineAddress,
   type MachineScope,
@@ -27,7 +28,6 @@ import { nodeContainer, sharedProblems, templateProblems, templateSpec } from ".
 import { dropBootstrap, ensureScripts } from "./bootstrap.ts";
 import { claimsOf, ensureClaims } from "./claims.ts";
 import { recreationProblem } from "./kept-data.ts";
-import { identifyNode } from "./node-identity.ts";
 import { continueReplacement, followOuterDrain } from "./outer-drain.ts";
 import { startWarning } from "./pod-events.ts";
 import { type PodState, stateOfPod } from "./pod-state.ts";

@@ -1,9 +1,8 @@
-import type { ConditionInput, MachineScope } from "@capstan/capi";
-import type { Backend } from "../backend.ts";
-import type { KubernetesCluster } from "../kinds/kubernetes-cluster.ts";
-import type { KubernetesMachine } from "../kinds/kubernetes-machine.ts";
+import type { ConditionInput } from "../contract/conditions.ts";
+import type { InfraMachineObject } from "./infra-kinds.ts";
+import type { MachineScope } from "./scope.ts";
 
-type Scope = MachineScope<KubernetesMachine, Backend, KubernetesCluster>;
+type Scope = Pick<MachineScope<InfraMachineObject>, "workload" | "signal">;
 
 const NODE = { group: "", version: "v1", kind: "Node", plural: "nodes", namespaced: false } as const;
 
