@@ -1,13 +1,14 @@
 const INFRA = "apiGroup: infrastructure.cluster.x-k8s.io";
 
 /** An infrastructure provider of a mixed cluster. */
-export type Provider = "memory" | "byoh" | "metal3" | "kubernetes";
+export type Provider = "memory" | "byoh" | "metal3" | "kubernetes" | "kvm";
 
-const PREFIX = { memory: "Memory", byoh: "Byo", metal3: "Metal3", kubernetes: "Kubernetes" } as const;
+const PREFIX = { memory: "Memory", byoh: "Byo", metal3: "Metal3", kubernetes: "Kubernetes", kvm: "KVM" } as const;
 const SPEC = {
   memory: "{}",
   byoh: "{}",
   kubernetes: "{}",
+  kvm: "{ placement: { type: Simulated } }",
   metal3: "{ image: { url: http://images.example/node-v1.34.4.iso, diskFormat: live-iso } }",
 } as const;
 
@@ -16,6 +17,7 @@ const KUBEADM_CONFIG = {
   memory: "format: cloud-config",
   byoh: "format: cloud-config",
   kubernetes: "format: cloud-config",
+  kvm: "format: cloud-config",
   metal3: `joinConfiguration: { nodeRegistration: { name: "{{ ds.meta_data.name }}", kubeletExtraArgs: [{ name: node-labels, value: "metal3.io/uuid={{ ds.meta_data.uuid }}" }] } }`,
 } as const;
 

@@ -15,8 +15,18 @@ const PAIRS: [Provider, Provider][] = [
   ["kubernetes", "memory"],
   ["kubernetes", "byoh"],
   ["kubernetes", "metal3"],
+  ["kvm", "memory"],
+  ["kvm", "byoh"],
+  ["kvm", "metal3"],
+  ["kvm", "kubernetes"],
 ];
-const ID = { memory: /^memory:\/\//, byoh: /^byoh:\/\//, metal3: /^metal3:\/\//, kubernetes: /^kubernetes:\/\// };
+const ID = {
+  memory: /^memory:\/\//,
+  byoh: /^byoh:\/\//,
+  metal3: /^metal3:\/\//,
+  kubernetes: /^kubernetes:\/\//,
+  kvm: /^kvm:\/\//,
+};
 
 let plane: Plane;
 afterEach(() => plane.close());
