@@ -72,7 +72,8 @@ test("adds disks, NTP servers and the kubelet's arguments as vendor data, and do
 test("mounts nothing unless it is requested", () => {
   const { vendor, networkConfig } = noCloud({ spec: {}, segmentAddress: undefined });
   expect(Object.keys(vendor)).toEqual(["bootcmd"]);
-  expect(Object.keys(networkConfig?.["ethernets"] as object)).toEqual(["outside"]);
+  const { ethernets } = networkConfig as unknown as { ethernets: object };
+  expect(Object.keys(ethernets)).toEqual(["outside"]);
 });
 
 test("delivers Ignition through the firmware interface, and cloud-config as a config drive on request", () => {
