@@ -32,7 +32,7 @@ export type { ImageFailure, ImageFailureReason } from "./images/image-failure.ts
 export type { ImageSource, StoredImage } from "./images/image-source.ts";
 export { type ImageState, ImageStore, type ImageStoreOptions } from "./images/image-store.ts";
 export type { AllowedRoots } from "./runner/spec-of.ts";
-export type { VmDeps, VmNetworks, VmUsers } from "./runner/vm-deps.ts";
+export type { VmDeps, VmUsers } from "./runner/vm-deps.ts";
 export type { RestartPolicy, VmOrder } from "./runner/vm-order.ts";
 export { systemVmProcesses, type VmProcesses } from "./runner/vm-processes.ts";
 export { VmRunner } from "./runner/vm-runner.ts";

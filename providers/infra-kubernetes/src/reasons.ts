@@ -66,11 +66,6 @@ export const KUBERNETES_REASONS: ReasonCatalogue = {
     cure: "Create the Cluster with other networks.",
   },
   NodeExited: { meaning: "The node exited after it was bootstrapped, or its outer node lost it.", cure: REPLACE },
-  NodeOfAnotherMachine: {
-    meaning: "The Node of the machine's name has another provider ID.",
-    cure: "Delete that Node if its machine no longer exists.",
-  },
-  NodeProviderIDSet: { meaning: "The Node has the provider ID of the machine." },
   NothingRunsPods: {
     meaning: "The management cluster runs no pods.",
     cure: "Set spec.hostCluster.secretName of the KubernetesCluster.",

@@ -40,19 +40,21 @@ export const KVM_REASONS: ReasonCatalogue = {
     cure: "Use another location, or have the operator allow it.",
   },
   ImageUnreachable: { meaning: "The server of the image does not answer; the download resumes by itself." },
+  InsufficientMemory: {
+    meaning: "The memory that the host has for machines is taken.",
+    cure: "Delete machines of this host, lower resources.memory, or raise memoryMiB of the host.",
+  },
   InSync: { meaning: "QEMU runs with the current values." },
   KVMNotAvailable: {
     meaning: "The machine requires KVM, which does not work on its host.",
     cure: "Use accelerator Auto or TCG, or repair KVM.",
   },
-  NetworkFailed: { meaning: "The network devices of the machine cannot be made.", cure: "Do what the message says." },
   NoGuestAgent: { meaning: "No agent listens in the guest; install qemu-guest-agent in the image." },
   NoSpace: { meaning: "The host has no space left for images or disks.", cure: "Free space on the host." },
   PathRefused: {
     meaning: "A path of the machine is below none of the folders that its host allows.",
     cure: "Use another path, or have the operator allow it.",
   },
-  Paused: { meaning: "The machine is paused.", cure: REPLACE },
   QMPNotAvailable: {
     meaning: "QEMU does not answer on its control socket, or another client holds the socket.",
     cure: "Close the other client. If there is none, delete the Machine to have it replaced.",
@@ -72,5 +74,6 @@ export const KVM_REASONS: ReasonCatalogue = {
     meaning: "The operator of the host does not allow machines to connect to other machines.",
     cure: "Set openUserNetwork in the settings of the host.",
   },
+  VMPaused: { meaning: "The virtual machine is paused.", cure: REPLACE },
   WaitingForNodeIndex: { meaning: "The KVMCluster has not numbered the machine yet." },
 };

@@ -18,6 +18,11 @@ export const SHARED_REASONS: ReasonCatalogue = {
     meaning: "The last attempt failed with an unexpected error and is retried with a back-off.",
     cure: "Read the message; if it stays, read the log of the manager.",
   },
+  NodeOfAnotherMachine: {
+    meaning: "The Node of the machine's name has another provider ID.",
+    cure: "Delete that Node if its machine no longer exists.",
+  },
+  NodeProviderIDSet: { meaning: "The Node has the provider ID of the machine." },
   NoReplicas: { meaning: "There are no Machines to aggregate." },
   NotDeleting: { meaning: "The object is not being deleted." },
   NotPaused: { meaning: "The object is reconciled." },

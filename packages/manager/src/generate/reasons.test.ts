@@ -14,7 +14,7 @@ const GIVEN =
   /(?:\breason:[^,;{}"]*(?:"[A-Z]\w+"\s*:\s*)?|\b(?:wait|say|no|fail|failed|notReady|notAssociated|waiting|PlacementProblem)\(\s*)"([A-Z][a-z]\w+)"/g;
 
 /** Where a provider's reasons come from: its folder, and packages that work for it alone. */
-const MORE: Readonly<Record<string, readonly string[]>> = { byoh: ["packages/host-agent"] };
+const MORE: Readonly<Record<string, readonly string[]>> = { byoh: ["packages/host-agent"], kvm: ["packages/vm"] };
 const FOLDERS: Readonly<Record<string, string>> = {
   core: "providers/core",
   "bootstrap-kubeadm": "providers/bootstrap-kubeadm",

@@ -1,4 +1,4 @@
-import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { chmod, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { VirtualClock } from "@capstan/apimachinery";
@@ -40,6 +40,8 @@ test("probes KVM once, with a boot sector that the program reads", async () => {
   const found = await qemu(`echo x >> ${folder}/runs; exit 33`);
   expect((await found.accelerator()).accelerator).toBe("kvm");
   expect(await found.accelerator()).toBe(await found.accelerator());
+  expect((await readFile(join(folder, "runs"), "utf8")).trim()).toBe("x");
+  expect((await readdir(folder)).sort()).toEqual(["qemu", "runs"]);
 });
 
 test("falls back to emulation when the probe fails", async () => {

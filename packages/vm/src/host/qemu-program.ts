@@ -1,8 +1,8 @@
 import { execFile } from "node:child_process";
-import { chmod, mkdtemp, stat, writeFile } from "node:fs/promises";
+import { chmod, mkdtemp, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Clock } from "@capstan/apimachinery";
-import { type AcceleratorVerdict, probeAccelerator } from "../accelerator/probe-accelerator.ts";
+import { type AcceleratorVerdict, type ProbeRunner, probeAccelerator } from "../accelerator/probe-accelerator.ts";
 import { VmProblem } from "../runner/vm-status.ts";
 import { asUser, type VmUser } from "./vm-user.ts";
 
@@ -40,21 +40,24 @@ export function qemuProgram({ clock, program = "qemu-system-x86_64", folder, use
   return {
     program,
     version: async () => (version ??= await versionOf(program, run, clock)),
-    accelerator: () =>
-      (verdict ??= probeAccelerator(
-        {
-          store: async (content) => {
-            const own = await mkdtemp(join(folder, ".probe-"));
-            await chmod(own, 0o711);
-            const file = join(own, "sector.img");
-            await writeFile(file, content, { mode: 0o644 });
-            return file;
-          },
-          run,
-        },
-        clock,
-      )),
+    accelerator: () => (verdict ??= probe(folder, run, clock)),
   };
+}
+
+async function probe(folder: string, run: ProbeRunner["run"], clock: Clock): Promise<AcceleratorVerdict> {
+  const own = await mkdtemp(join(folder, ".probe-"));
+  try {
+    // The user that runs the probe reads the sector.
+    await chmod(own, 0o711);
+    const store = async (content: Uint8Array): Promise<string> => {
+      const file = join(own, "sector.img");
+      await writeFile(file, content, { mode: 0o644 });
+      return file;
+    };
+    return await probeAccelerator({ store, run }, clock);
+  } finally {
+    await rm(own, { recursive: true, force: true });
+  }
 }
 
 /** The group that may open /dev/kvm, if there is one besides root's. */

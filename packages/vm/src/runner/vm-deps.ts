@@ -4,20 +4,12 @@ import type { QemuProgram } from "../host/qemu-program.ts";
 import type { VmUser } from "../host/vm-user.ts";
 import type { ImageStore } from "../images/image-store.ts";
 import type { AllowedRoots } from "./spec-of.ts";
-import type { VmOrder } from "./vm-order.ts";
 import type { VmProcesses } from "./vm-processes.ts";
 
 /** Assigns each machine a user of its own. */
 export interface VmUsers {
   userOf(id: string): Promise<VmUser>;
   release(id: string): Promise<void>;
-}
-
-/** Makes the network devices of the host that machines are connected to. */
-export interface VmNetworks {
-  /** Throws a VmProblem when it is not possible. */
-  ensure(order: VmOrder, user: VmUser | undefined): Promise<void>;
-  remove(order: VmOrder): Promise<void>;
 }
 
 /** What machines are run with. */
@@ -31,7 +23,6 @@ export interface VmDeps {
   roots: AllowedRoots;
   /** Undefined when the manager is an ordinary user: QEMU then runs as the same one. */
   users?: VmUsers | undefined;
-  networks?: VmNetworks | undefined;
   /** `writeback` where the file system cannot bypass the page cache. */
   diskCache?: "none" | "writeback" | undefined;
   /** This boot of the host. */

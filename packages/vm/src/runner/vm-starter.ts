@@ -45,7 +45,7 @@ export class VmStarter {
 
   /** Starts QEMU. */
   async start(): Promise<StartedQemu> {
-    const { qemu, clock, networks, processes, bootId, qemuImg } = this.#deps;
+    const { qemu, clock, processes, bootId, qemuImg } = this.#deps;
     const record = this.#record;
     const { image, order } = record;
     if (image === undefined) throw new Error(`machine ${order.id} has not been prepared`);
@@ -55,7 +55,6 @@ export class VmStarter {
     await ensureFolders(this.#folder, user);
     await ensureDisks(order, this.#folder, { image, qemuImg, user, running: false });
     const { command, args } = await this.command();
-    await networks?.ensure(order, user);
     Object.assign(record, { args, process: undefined, startedAtMs: clock.now(), bootId });
     // Before it starts: a process without a record is found by its UUID.
     await this.write();

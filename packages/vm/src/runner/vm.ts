@@ -147,14 +147,13 @@ export class Vm {
     this.close();
     await this.#inTurn(async () => {
       const { process, order, args } = this.#record;
-      const { processes, users, networks } = this.#deps;
+      const { processes, users } = this.#deps;
       const found =
         process ?? (args === undefined ? undefined : await processes.find(order.uuid, await this.#starter.user()));
       if (found !== undefined) {
         processes.kill(found);
         await this.#waitForExit(() => processes.isRunning(found));
       }
-      await networks?.remove(order);
       await removeReclaimed(this.#folder);
       await users?.release(order.id);
     });
@@ -254,7 +253,7 @@ export class Vm {
     if (this.#phase === "stopping") return this.#changed();
     if (running) this.#set("running", "Running", "the machine is running");
     else if (status === "io-error") this.#set("running", "DiskError", "the machine is paused because a disk failed");
-    else this.#set("running", "Paused", `the machine is paused (${status})`);
+    else this.#set("running", "VMPaused", `the machine is paused (${status})`);
     await this.#growDisks();
   }
 

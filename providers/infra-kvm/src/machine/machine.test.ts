@@ -93,7 +93,7 @@ describe("a problem becomes a condition with its next step:", () => {
     ["preparing", "ImageUnreachable", "what happened"],
     ["preparing", "ImageDownloading", "what happened"],
     ["restarting", "QemuExited", "what happened"],
-    ["running", "Paused", "what happened"],
+    ["running", "VMPaused", "what happened"],
     ["running", "DiskError", "what happened"],
     ["running", "QMPNotAvailable", "what happened"],
   ] as const;
