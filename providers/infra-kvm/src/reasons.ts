@@ -74,6 +74,10 @@ export const KVM_REASONS: ReasonCatalogue = {
     meaning: "The operator of the host does not allow machines to connect to other machines.",
     cure: "Set openUserNetwork in the settings of the host.",
   },
+  VMLost: {
+    meaning: "The virtual machine was made before, and this host does not have it.",
+    cure: "Run the manager on the host that has it, or delete the Machine to have it replaced.",
+  },
   VMPaused: { meaning: "The virtual machine is paused.", cure: REPLACE },
   WaitingForNodeIndex: { meaning: "The KVMCluster has not numbered the machine yet." },
 };

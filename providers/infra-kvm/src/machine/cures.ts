@@ -15,6 +15,7 @@ const CURES: Readonly<Record<string, string>> = {
   QemuTooOld: "Install a newer QEMU on the host",
   SpecInvalid: "Correct the template; this Machine must be replaced",
   Terminated: "Delete the Machine to have it replaced",
+  VMLost: "Run the manager on the host that has it, or delete the Machine to have it replaced",
   UserNetworkClosed: "Set openUserNetwork in the settings of the host, as docs/virtual-machines.md describes",
 };
 

@@ -64,6 +64,20 @@ describe("a machine", () => {
     expect(await world.client.get(KVMMachine, key)).toBeUndefined();
   });
 
+  test("that its host has lost is not made again, because its token is spent", async () => {
+    world = await KvmWorld.start();
+    await world.createMachine("m1");
+    await world.pass(10);
+    await world.runner.destroy(ID);
+    await world.client.patch({ kind: KVMMachine, ...key }, { metadata: { annotations: { look: "again" } } });
+    await world.pass(2);
+    expect(await world.condition("m1", "Ready")).toMatchObject({
+      reason: "VMLost",
+      message: expect.stringContaining("delete the Machine"),
+    });
+    expect(world.runner.machines.size).toBe(0);
+  });
+
   test("whose arguments differ from the running ones reports drift", async () => {
     world = await KvmWorld.start();
     await world.createMachine("m1");

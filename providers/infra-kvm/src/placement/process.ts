@@ -41,10 +41,13 @@ export class ProcessPlacement implements Placement {
     const segment = segmentFor(keyOf(cluster), infraCluster?.spec?.network?.segmentCIDR, nodeIndex);
     const order = orderOf(key, spec, segment, settings);
     const known = await runner.status(order.id);
-    const refused = known === undefined ? await refusal(order, settings, runner, memoryMib) : undefined;
     const addresses = addressesOf(key, segment);
-    if (refused !== undefined)
-      return { phase: "preparing", ...refused, addresses, restarts: 0, agentConnected: false, drift: [], disks: [] };
+    const none = { addresses, restarts: 0, agentConnected: false, drift: [], disks: [] };
+    // Its bootstrap token is spent: another virtual machine of the same name could not join.
+    if (known === undefined && object.spec?.providerID !== undefined)
+      return { ...none, phase: "failed", reason: "VMLost", message: `This host has no virtual machine ${key.name}` };
+    const refused = known === undefined ? await refusal(order, settings, runner, memoryMib) : undefined;
+    if (refused !== undefined) return { ...none, phase: "preparing", ...refused };
     // Fetched only when the machine is made: later the Secret may be deleted.
     const seed = async () => {
       const { failureDomain } = machine.spec;
@@ -56,7 +59,6 @@ export class ProcessPlacement implements Placement {
       return { ...(await runner.ensure(order, seed)), addresses };
     } catch (error) {
       if (!(error instanceof DeliveryProblem)) throw error;
-      const none = { addresses, restarts: 0, agentConnected: false, drift: [], disks: [] };
       return { phase: "preparing", reason: "BootstrapDataNotSupported", message: error.message, ...none };
     }
   }
