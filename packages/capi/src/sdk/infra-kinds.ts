@@ -51,6 +51,8 @@ export interface InfraKindOptions<F extends Fields> {
   version?: string;
   group?: string;
   shortNames?: string[];
+  /** Labels of the CRD, such as `cluster.x-k8s.io/provider`. */
+  labels?: Record<string, string>;
   columns?: PrinterColumnDefinition[];
   /** Serves v1beta1 as well, so that manifests written for it work: same spec, the older contract's status. */
   alsoV1beta1?: boolean;
@@ -244,6 +246,7 @@ function common<F extends Fields>(options: InfraKindOptions<F>) {
     doc: options.doc,
     contracts: { ...(options.alsoV1beta1 === true ? { v1beta1: "v1beta1" } : {}), v1beta2: version },
     shortNames: options.shortNames,
+    labels: options.labels,
   };
 }
 

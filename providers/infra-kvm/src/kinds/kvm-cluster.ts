@@ -1,4 +1,5 @@
 import { infraClusterKind, integer, map, type ObjectOf, object, optional, string, templateKind } from "@capstan/capi";
+import { KVM_LABELS } from "./labels.ts";
 
 /** The segment of machines whose KVMCluster says nothing about it. */
 export const DEFAULT_SEGMENT = "192.168.126.0/24";
@@ -24,6 +25,7 @@ export const KVMCluster = infraClusterKind({
   kind: "KVMCluster",
   doc: "Infrastructure of a cluster whose machines are virtual machines of QEMU.",
   shortNames: ["kvmc"],
+  labels: KVM_LABELS,
   spec: fields,
   status: {
     nodeIndexes: optional(
@@ -41,5 +43,6 @@ export type KVMCluster = ObjectOf<typeof KVMCluster>;
 export const KVMClusterTemplate = templateKind({
   kind: "KVMClusterTemplate",
   doc: "Template that KVMClusters are created from.",
+  labels: KVM_LABELS,
   spec: fields,
 });

@@ -1,5 +1,6 @@
 import { array, infraMachineKind, integer, type ObjectOf, object, optional, string, templateKind } from "@capstan/capi";
 import { growthProblems } from "./growth.ts";
+import { KVM_LABELS } from "./labels.ts";
 import { machineFields } from "./machine-fields.ts";
 
 /** Infrastructure machine that is a virtual machine of QEMU. */
@@ -7,6 +8,7 @@ export const KVMMachine = infraMachineKind({
   kind: "KVMMachine",
   doc: "A machine that is a virtual machine of QEMU.",
   shortNames: ["kvmm"],
+  labels: KVM_LABELS,
   spec: machineFields,
   mutable: ["resources", "kubeletVolumeSize", "additionalDisks", "restartPolicy", "shutdown"],
   admission: { validate: growthProblems },
@@ -57,6 +59,7 @@ export const KVMMachineTemplate = templateKind({
   kind: "KVMMachineTemplate",
   doc: "Template that KVMMachines are created from.",
   shortNames: ["kvmmt"],
+  labels: KVM_LABELS,
   spec: machineFields,
 });
 /** A KVMMachineTemplate object. */
