@@ -146,11 +146,12 @@ export class Model {
     this.#elect();
   }
 
-  /** Whether a majority is left if a machine stops, with one of our Machines in it. */
+  /** Whether a majority is left if a machine stops, with a working Machine of ours in it. */
   keepsQuorumWithout({ node }: ModelMachine): boolean {
     const voters = this.members.filter(({ learner }) => !learner);
     const left = voters.filter((member) => member.node !== node && this.#alive(member));
-    return left.length >= majorityOf(voters.length) && left.some(({ elsewhere }) => elsewhere !== true);
+    const ours = this.machines.filter((machine) => this.isBorn(machine)).map((machine) => machine.node);
+    return left.length >= majorityOf(voters.length) && left.some((member) => ours.includes(member.node));
   }
 
   /** Whether etcd keeps a majority once the member of a machine is removed. */
