@@ -105,7 +105,7 @@ test("an endpoint that belongs to another cluster: the condition says whose cert
   await world.addPlane({ replicas: 3 });
   await world.until(async () => (await world.condition("Available")).includes("unable to verify"));
   expect(await world.condition("Available")).toMatch(
-    /Machine c1-\w+ is provisioned, but the API does not answer at 10\.0\.0\.9:6443 \(unable to verify the first certificate\)$/,
+    /Machine c1-\w+ is provisioned, but the API does not answer at 10\.0\.0\.9:6443 \(unable to verify the first certificate\)\. Check that 10\.0\.0\.9:6443 leads to this Machine/,
   );
   expect(await writesIn(60)).toBeLessThan(5);
   expect(await world.machines()).toHaveLength(1);

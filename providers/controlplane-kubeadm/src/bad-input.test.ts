@@ -61,7 +61,9 @@ test("a silent endpoint: the condition has its address and what came back, and n
   await world.addCluster();
   await world.addPlane();
   await world.until(async () => (await world.condition("Available")).includes("does not answer at 10.0.0.9:6443"));
-  expect(await world.condition("Available")).toContain("connection refused");
+  expect(await world.condition("Available")).toMatch(
+    /connection refused\)\. Check that 10\.0\.0\.9:6443 leads to this Machine; for the next step, run: capstan why c1 -n default$/,
+  );
   expect(await writesIn(60)).toBeLessThan(5);
   world.side.mute = false;
   await world.ready(1);
@@ -75,7 +77,7 @@ test("an endpoint that is dead under a running control plane: repairs go on at t
   await world.failHealthCheck(machine);
   await world.until(async () => (await world.condition("Available")).startsWith("False EndpointDown"));
   expect(await world.condition("Available")).toBe(
-    "False EndpointDown: The API answers at the Machines of the control plane, but not at the endpoint 10.0.0.9:6443: no route to host",
+    "False EndpointDown: The API answers at the Machines of the control plane, but not at the endpoint 10.0.0.9:6443: no route to host. Repair the load balancer or the static pod that holds the virtual IP; for what the Machines report, run: capstan describe cluster c1 -n default",
   );
   await world.until(
     async () => !(await world.machines()).some(({ metadata }) => metadata.uid === machine.metadata.uid),

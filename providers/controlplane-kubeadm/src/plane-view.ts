@@ -30,6 +30,7 @@ export function planeView(scope: OwnedScope, input: ViewInput): ControlPlaneView
   const surge = spec.rollout?.strategy?.rollingUpdate?.maxSurge;
   return {
     nowMs: context.clock.now(),
+    namespace: object.metadata.namespace ?? "default",
     replicas: spec.replicas ?? 1,
     version: spec.version,
     maxSurge: surge === undefined ? 1 : Number(surge),

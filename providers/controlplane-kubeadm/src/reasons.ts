@@ -40,7 +40,7 @@ const CHANGES: ReasonCatalogue = {
   },
   CannotBeRemediated: {
     meaning: "Replacing the Machine would cost etcd's quorum or the last control plane, or was tried too often.",
-    cure: "Repair it, or the other unhealthy Machines.",
+    cure: "Repair it, or the other unhealthy Machines. After the permitted retries (MaxRetry), delete the Machine once the cause is repaired.",
   },
   LeaderUnknown: {
     meaning: "No other member can take over the leadership of etcd, so that the Machine is kept.",

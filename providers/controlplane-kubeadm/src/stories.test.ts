@@ -170,6 +170,33 @@ describe("remediation", () => {
     expect(await world.condition("Remediating")).toMatch(/^True Remediating: \* Machine c1-/);
   });
 
+  test("stops after the permitted retries, and says how to continue", async () => {
+    await world.addCluster();
+    await world.addPlane({ replicas: 3, remediation: { maxRetry: 0 } });
+    await world.ready(3);
+    const fail = async (machine: Machine | undefined): Promise<void> => {
+      if (machine === undefined) throw new Error("no machine");
+      world.side.broken.add(nodeOf(machine));
+      await world.failHealthCheck(machine);
+    };
+    const [first] = await world.machines();
+    await fail(first);
+    await world.until(async () => !(await names()).includes(first?.metadata.name ?? ""));
+    await world.ready(3);
+    const replacement = (await world.machines()).find(({ metadata }) => metadata.annotations?.[REMEDIATION_FOR]);
+    const name = replacement?.metadata.name ?? "";
+    await fail(replacement);
+    const said = async (): Promise<string> =>
+      conditionText((await world.machines()).find(({ metadata }) => metadata.name === name) ?? {}, "OwnerRemediated");
+    await world.until(async () => (await said()).includes("MaxRetry"), "the refusal");
+    expect(await said()).toBe(
+      `False CannotBeRemediated: KubeadmControlPlane can't remediate this machine because the operation already failed 0 times (MaxRetry). Repair the cause, then delete the Machine, which the control plane replaces: kubectl delete machine ${name} -n default; or raise spec.remediation.maxRetry`,
+    );
+    await world.user.delete({ kind: Machine, namespace: "default", name });
+    await world.until(async () => !(await names()).includes(name));
+    await world.ready(3);
+  });
+
   test("removes a member of etcd that belongs to no Machine", async () => {
     await withReplicas(3);
     world.side.members.push({ id: "99", node: "stranger" });

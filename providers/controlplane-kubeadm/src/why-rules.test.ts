@@ -1,6 +1,7 @@
 import type { KubeObject } from "@capstan/apimachinery";
 import { assess, conditionsOf, Machine, type ObjectNode } from "@capstan/capi";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { REMEDIATION_FOR } from "./annotations.ts";
 import { kubeadmControlPlaneDescription } from "./description.ts";
 import { NAMESPACE, World } from "./testing/world.ts";
 
@@ -66,7 +67,7 @@ test("says that the endpoint is down although the Machines serve", async () => {
   await world.until(async () => (await world.condition("Available")).startsWith("False EndpointDown"));
   const { cause, steps } = await why(/is down/);
   expect(cause).toMatch(
-    /^The endpoint of Cluster c1 is down: .* not at the endpoint 10\.0\.0\.9:6443: no route to host\.$/,
+    /^The endpoint of Cluster c1 is down: .* not at the endpoint 10\.0\.0\.9:6443: no route to host\. Repair the load balancer/,
   );
   expect(steps[0]).toMatch(/^repair the load balancer/);
 });
@@ -83,6 +84,33 @@ test("says why a deletion is held", async () => {
   const { cause, steps } = await why(/held back/);
   expect(cause).toMatch(/held back: Machine c1-\w+ is kept: etcd could lose its quorum/);
   expect(steps.at(-1)).toBe("power on or repair one of them; the change continues by itself");
+});
+
+test("names the commands that continue after the last permitted remediation", async () => {
+  await world.addCluster();
+  await world.addPlane({ replicas: 3, remediation: { maxRetry: 0 } });
+  await world.ready(3);
+  for (let turn = 0; turn < 2; turn++) {
+    const machines = await world.machines();
+    const machine = machines.find(({ metadata }) => metadata.annotations?.[REMEDIATION_FOR]) ?? machines[0];
+    if (machine === undefined) throw new Error("no machine");
+    world.side.broken.add(machine.status?.nodeRef?.name ?? "");
+    await world.failHealthCheck(machine);
+    const isGone = async () => !(await world.machines()).some(({ metadata }) => metadata.uid === machine.metadata.uid);
+    if (turn > 0) break;
+    await world.until(isGone);
+    await world.ready(3);
+  }
+  await world.until(async () => (await world.condition("Remediating")).includes("MaxRetry"));
+  const { cause, steps } = await why(/MaxRetry/);
+  expect(cause).toMatch(
+    /^Machine c1-\w+ has failed and is not remediated again: .*already failed 0 times \(MaxRetry\); it reports: it fails\.$/,
+  );
+  expect(steps).toEqual([
+    expect.stringMatching(/^see why its replacements fail: capstan describe cluster c1/),
+    expect.stringMatching(/^repair the cause, then delete the Machine, .*: kubectl delete machine c1-\w+$/),
+    "or allow more retries: raise spec.remediation.maxRetry with kubectl edit kubeadmcontrolplane NAME",
+  ]);
 });
 
 test("names the setting that keeps a rollout from starting", async () => {

@@ -1,5 +1,6 @@
 import {
   DROP_REMOVED_FLAGS_ANNOTATION,
+  type ObjectNode,
   type Remedy,
   type RemedyRule,
   type RemedyScope,
@@ -71,6 +72,10 @@ export const kubeadmControlPlaneRules: WhyRules = {
       ],
     })),
     rule(HELD, heldBack),
+    {
+      matches: ({ kind }, node) => kind === "Machine" && retriesUsedUp(node) !== undefined,
+      remedy: notRemediatedAgain,
+    },
     rule(/^(MachinesOfAnotherOwner|AdoptionFailed)$/, ({ cause }, { flags }) => ({
       cause: `The control plane ${cause.name} does not change any Machine${sentence(cause.message, ": ")}`,
       steps: [
@@ -90,6 +95,27 @@ export const kubeadmControlPlaneRules: WhyRules = {
   ],
   isFault: ({ kind, reason }) => kind === KIND && FAULTS.has(reason),
 };
+
+/** What is wrong with the Machine varies; that nothing replaces it any more is what a person has to know. */
+function retriesUsedUp({ conditions }: ObjectNode): string | undefined {
+  const found = conditions.find(({ type, status }) => type === "OwnerRemediated" && status === "False");
+  return found?.reason === "CannotBeRemediated" && found.message.includes("(MaxRetry)") ? found.message : undefined;
+}
+
+function notRemediatedAgain(
+  { cause, node }: Parameters<RemedyRule["remedy"]>[0],
+  { cluster, flags }: RemedyScope,
+): Remedy {
+  const refusal = retriesUsedUp(node)?.split(". ")[0] ?? "";
+  return {
+    cause: `Machine ${cause.name} has failed and is not remediated again: ${refusal}${sentence(cause.message, "; it reports: ")}`,
+    steps: [
+      `see why its replacements fail: capstan describe cluster ${cluster}${flags}`,
+      `repair the cause, then delete the Machine, which the control plane replaces: kubectl delete machine ${cause.name}${flags}`,
+      `or allow more retries: raise spec.remediation.maxRetry with kubectl edit kubeadmcontrolplane NAME${flags}`,
+    ],
+  };
+}
 
 function heldBack({ cause }: Parameters<RemedyRule["remedy"]>[0], { cluster, flags }: RemedyScope): Remedy {
   return {

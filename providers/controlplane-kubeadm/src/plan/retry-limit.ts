@@ -17,7 +17,11 @@ export function nextRecord(view: ControlPlaneView, machine: MachineView): Remedi
     return { machine: name, reason: "RemediationDeferred", message };
   }
   if (maxRetry !== undefined && last.retryCount >= maxRetry)
-    return { machine: name, reason: "CannotBeRemediated", message: `${refused} ${maxRetry} times (MaxRetry)` };
+    return {
+      machine: name,
+      reason: "CannotBeRemediated",
+      message: `${refused} ${maxRetry} times (MaxRetry). Repair the cause, then delete the Machine, which the control plane replaces: kubectl delete machine ${name} -n ${view.namespace}; or raise spec.remediation.maxRetry`,
+    };
   return { machine: name, timeMs: nowMs, retryCount: last.retryCount + 1 };
 }
 

@@ -75,6 +75,8 @@ export interface DomainView {
 /** Everything that the next step of a control plane follows from. */
 export interface ControlPlaneView {
   readonly nowMs: number;
+  /** Namespace of the Machines, for commands in messages. */
+  readonly namespace: string;
   readonly replicas: number;
   readonly version: string;
   readonly maxSurge: number;

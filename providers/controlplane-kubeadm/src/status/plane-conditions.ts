@@ -74,7 +74,8 @@ function notInitialized({ scope, findings, machines }: PlaneStatusInput): string
   const endpoint = scope.cluster?.spec?.controlPlaneEndpoint;
   if (first === undefined || unreachable === undefined || endpoint === undefined) return text;
   const address = hostPort(endpoint.host ?? "", endpoint.port ?? 0);
-  return `${text}: Machine ${first.metadata.name} is provisioned, but the API does not answer at ${address} (${unreachable})`;
+  const cure = `Check that ${address} leads to this Machine; for the next step, run: capstan why ${namesOf(scope)}`;
+  return `${text}: Machine ${first.metadata.name} is provisioned, but the API does not answer at ${address} (${unreachable}). ${cure}`;
 }
 
 /** What keeps a control plane that serves from changing; a Machine that just starts or drains is no problem. */
@@ -98,9 +99,15 @@ function problemCondition(type: string, problem: WorkloadProblem | undefined): C
   return problem === undefined ? [] : [{ type, status: "False", reason: problem.reason, message: problem.message }];
 }
 
-function endpointDownMessage({ cluster }: PlaneScope, why: string): string {
-  const { host = "", port = 0 } = cluster?.spec?.controlPlaneEndpoint ?? {};
-  return `The API answers at the Machines of the control plane, but not at the endpoint ${hostPort(host, port)}: ${why}`;
+function endpointDownMessage(scope: PlaneScope, why: string): string {
+  const { host = "", port = 0 } = scope.cluster?.spec?.controlPlaneEndpoint ?? {};
+  const cure = `Repair the load balancer or the static pod that holds the virtual IP; for what the Machines report, run: capstan describe cluster ${namesOf(scope)}`;
+  return `The API answers at the Machines of the control plane, but not at the endpoint ${hostPort(host, port)}: ${why}. ${cure}`;
+}
+
+/** The Cluster as arguments of a command. */
+function namesOf({ cluster, object }: PlaneScope): string {
+  return `${cluster?.metadata.name ?? ""} -n ${object.metadata.namespace ?? "default"}`;
 }
 
 function availability(input: PlaneStatusInput): { condition: ConditionInput; recheckAtMs: number } {

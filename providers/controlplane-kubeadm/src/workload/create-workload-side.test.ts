@@ -64,6 +64,7 @@ test("three replicas tolerate one failure", async () => {
 function viewOf(world: World, observed: Awaited<ReturnType<World["observe"]>>, failed: string): ControlPlaneView {
   return {
     nowMs: world.clock.now(),
+    namespace: "default",
     replicas: 3,
     version: "v1.37.1",
     maxSurge: 1,
@@ -376,7 +377,8 @@ test("names the members that are lost and alive when etcd has lost its quorum", 
   const observed = await world.observe();
   expect(observed.etcdTrouble).toEqual({
     reason: "QuorumLost",
-    message: "etcd has lost its quorum. Members lost: cp-machine-1, cp-machine-3; alive: cp-machine-2",
+    message:
+      "etcd has lost its quorum. Members lost: cp-machine-1, cp-machine-3; alive: cp-machine-2. Power on a majority of them, or restore etcd from what is left: capstan recover c1 -n default",
   });
   expect(observed.machines.get("cp-machine-2")?.components.etcdMember.message).toContain("runs and has no leader");
   world.etcd.broken.set("host-2.example", "no route to host");

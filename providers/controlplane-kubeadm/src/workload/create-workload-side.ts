@@ -135,7 +135,7 @@ class MachineWorkloadSide implements WorkloadSide {
         ),
       ),
       etcdTrouble: target.etcdManaged
-        ? troubleOf(unreachable, etcd, followed.space.problem ?? followed.trouble.problem(nowMs))
+        ? troubleOf(cluster, unreachable, etcd, followed.space.problem ?? followed.trouble.problem(nowMs))
         : undefined,
       strayNodes: strayNodes(machines, nodes),
       recheckMs: Math.min(recheckMs, endpoint.dueMs),
@@ -419,11 +419,14 @@ function controlPlaneNodes(connection: WorkloadConnection, { machines }: PlaneTa
 
 /** While the API answers, etcd has its quorum, whoever else can reach the members. */
 function troubleOf(
+  { namespace, name }: ClusterKey,
   unreachable: string | undefined,
   { lostQuorum }: EtcdSight,
   trouble: WorkloadProblem | undefined,
 ): WorkloadProblem | undefined {
-  return unreachable === undefined ? trouble : (lostQuorum ?? trouble);
+  if (unreachable === undefined || lostQuorum === undefined) return trouble;
+  const cure = `Power on a majority of them, or restore etcd from what is left: capstan recover ${name} -n ${namespace}`;
+  return { ...lostQuorum, message: `${lostQuorum.message}. ${cure}` };
 }
 
 const isControlPlane = ({ metadata }: Node): boolean => metadata.labels?.[CONTROL_PLANE_ROLE] !== undefined;

@@ -179,6 +179,7 @@ export class Model {
   view(): ControlPlaneView {
     return {
       nowMs: this.nowMs,
+      namespace: "default",
       replicas: this.wanted.replicas,
       version: "v1.37.1",
       maxSurge: this.wanted.maxSurge,
