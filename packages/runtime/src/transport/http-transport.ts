@@ -12,6 +12,7 @@ import { responseError } from "../client/response-error.ts";
 import { type Agents, type Answer, type CreateAgents, createAgents } from "./agents.ts";
 import type { ClientConfig, Credentials, Impersonation } from "./client-config.ts";
 import { LineSplitter } from "./line-splitter.ts";
+import { untrustedPeer } from "./peer-certificate.ts";
 import { warningTexts } from "./warnings.ts";
 
 const READ_IDLE_MS = 150_000;
@@ -163,7 +164,9 @@ class HttpTransport implements Transport {
       });
     } catch (error) {
       if (isAborted(signal)) throw error;
-      throw new Error(`${this.#base} cannot be reached: ${reasonOf(error)}`, { cause: error });
+      const peer = await untrustedPeer(this.#config, error);
+      const reason = peer === undefined ? reasonOf(error) : `${reasonOf(error)}; ${peer}`;
+      throw new Error(`${this.#base} cannot be reached: ${reason}`, { cause: error });
     }
   }
 

@@ -66,6 +66,9 @@ function certificatesOf({ findings, before }: PlaneStatusInput): ConditionInput 
   return type === undefined ? undefined : ({ type, status, reason, message } as ConditionInput);
 }
 
+/** What connections report about a certificate that the cluster's authority has not signed. */
+const FOREIGN = /its certificate is that of /;
+
 /** The API answers at its endpoint at the latest when the first Machine runs. */
 function notInitialized({ scope, findings, machines }: PlaneStatusInput): string {
   const text = "Control plane not yet initialized";
@@ -74,7 +77,10 @@ function notInitialized({ scope, findings, machines }: PlaneStatusInput): string
   const endpoint = scope.cluster?.spec?.controlPlaneEndpoint;
   if (first === undefined || unreachable === undefined || endpoint === undefined) return text;
   const address = hostPort(endpoint.host ?? "", endpoint.port ?? 0);
-  const cure = `Check that ${address} leads to this Machine; for the next step, run: capstan why ${namesOf(scope)}`;
+  const lead = FOREIGN.test(unreachable)
+    ? `Another server answers there: remove ${address} from it, or let the load balancer forward it to this Machine`
+    : `Check that ${address} leads to this Machine`;
+  const cure = `${lead}; for the next step, run: capstan why ${namesOf(scope)}`;
   return `${text}: Machine ${first.metadata.name} is provisioned, but the API does not answer at ${address} (${unreachable}). ${cure}`;
 }
 
