@@ -1,4 +1,3 @@
-
 import { deepEqual } from "@capstan/apimachinery";
 import {
   CLUSTER_NAME_LABEL,
