@@ -1,8 +1,9 @@
 import { findCondition, type KubeObject } from "@capstan/apimachinery";
-import { Cluster, conditionsOf, Machine, MachineDeployment, MachineSet, Secret } from "@capstan/capi";
+import { Cluster, conditionsOf } from "@capstan/capi";
 import { HostedControlPlane } from "@capstan/controlplane-hosted";
 import { type Kind, silentLogger } from "@capstan/runtime";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { picture } from "./picture.ts";
 import { type Recorded, recordedAt } from "./recorded.ts";
 import { World } from "./world.ts";
 
@@ -11,28 +12,6 @@ beforeEach(async () => {
   recorded = await recordedAt("85f713a");
 });
 afterEach(() => recorded.remove());
-
-/** What a rollout would change: the keys of a cluster, and which Machines there are. */
-async function picture(world: World): Promise<Record<string, unknown>> {
-  const secrets = (await world.list(Secret)).filter(({ metadata }) =>
-    /^c1-(ca|etcd|proxy|sa)$/.test(metadata.name ?? ""),
-  );
-  const rolling: KubeObject[] = [
-    ...(await world.list(Machine)),
-    ...(await world.list(MachineSet)),
-    ...(await world.list(MachineDeployment)),
-    ...(await world.list(HostedControlPlane)),
-  ];
-  return {
-    ...Object.fromEntries(secrets.map(({ metadata, data }) => [`Secret ${metadata.name}`, data])),
-    ...Object.fromEntries(
-      rolling.map((object) => [
-        `${object.kind} ${object.metadata.name}`,
-        { uid: object.metadata.uid, spec: (object as { spec?: unknown }).spec },
-      ]),
-    ),
-  };
-}
 
 async function statuses(world: World, kind: Kind<KubeObject>, type: string): Promise<(string | undefined)[]> {
   return (await world.list(kind)).map(

@@ -9,6 +9,7 @@ import {
 } from "@capstan/apimachinery";
 import { type ApiServer, createApiServer, openLmdbStore } from "@capstan/apiserver";
 import { KINDS, kindRules, type Manager, managerTransport, startManager } from "@capstan/manager";
+import type { ManagedProvider } from "@capstan/manager/providers";
 import { Client, type Kind, type Logger } from "@capstan/runtime";
 import { buildKubeadm } from "./kubeadm.ts";
 import { buildMixed } from "./mixed.ts";
@@ -53,7 +54,8 @@ export class World {
     return new World(clock, server, dataDir, log);
   }
 
-  async startManager(): Promise<void> {
+  /** Starts the manager, by default with the providers of this tree. */
+  async startManager(providers?: readonly ManagedProvider[]): Promise<void> {
     this.#manager = await startManager({
       transport: await managerTransport(this.#server, this.clock),
       kinds: "in-process",
@@ -61,6 +63,7 @@ export class World {
       clock: this.clock,
       random: seededRandom(2),
       log: this.#log,
+      ...(providers === undefined ? {} : { providers }),
     });
   }
 
