@@ -83,7 +83,11 @@ export const KUBERNETES_REASONS: ReasonCatalogue = {
   PodEvicted: { meaning: "The outer node was out of resources and evicted the pod.", cure: REPLACE },
   PodFailed: { meaning: "The outer node gave the pod up.", cure: OUTER },
   PodLost: { meaning: "The pod no longer exists in the outer cluster.", cure: REPLACE },
-  PodNotReady: { meaning: "The node is bootstrapped; its API server is not ready yet." },
+  PodNotReady: {
+    meaning:
+      "The node is bootstrapped and its API server is not ready yet, or a recreated pod runs and was not ready within recreationTimeout.",
+    cure: OUTER,
+  },
   PodNotTerminating: {
     meaning: "The pod of a deleted machine does not end, because its outer node is not there.",
     cure: "Delete the outer node, or taint it node.kubernetes.io/out-of-service.",
