@@ -62,12 +62,12 @@ test("a provider that was moved out of the tree gives machines through the manag
 
 test("without it nothing of the product knows it; loaded from outside, create and the dashboard offer it", async () => {
   const names = (providers: readonly ManagedProvider[]): string[] => [...workerOptions(providers).keys()];
-  expect(names(REST)).toEqual(["memory", "metal3", "kubernetes"]);
+  expect(names(REST)).toEqual(["memory", "metal3", "kubernetes", "kvm"]);
   expect(() => planWarnings([{ name: "own", provider: "byoh", settings: {} }], REST)).toThrow(
     "no provider byoh offers workers",
   );
   const providers = await loaded();
-  expect(names(providers)).toEqual(["memory", "metal3", "kubernetes", "byoh"]);
+  expect(names(providers)).toEqual(["memory", "metal3", "kubernetes", "kvm", "byoh"]);
   expect(providerInfos(providers).find(({ name }) => name === "byoh")?.badge).toEqual({
     label: "Your own hosts",
     color: "#0c8599",

@@ -34,8 +34,13 @@ function sources(folder: string): string {
 /** Types of conditions, which some functions take before the reason. */
 const TYPES = new Set(["AgentConnected", "ClockInSync", "MachineIDUnique", "MachinesCreated", "MachinesReady"]);
 
+/** Statuses, which `notReady` of hosts takes before the reason. */
+const STATUSES = new Set(["False", "Unknown"]);
+
 const given = (text: string): string[] =>
-  [...new Set([...text.matchAll(GIVEN)].flatMap(([, reason]) => reason ?? []))].filter((reason) => !TYPES.has(reason));
+  [...new Set([...text.matchAll(GIVEN)].flatMap(([, reason]) => reason ?? []))].filter(
+    (reason) => !TYPES.has(reason) && !STATUSES.has(reason),
+  );
 
 describe.each(PROVIDERS.filter(({ reasons }) => reasons !== undefined))("reasons of $name", ({ name, reasons }) => {
   const own = FOLDERS[name] ?? `providers/infra-${name}`;
