@@ -127,7 +127,7 @@ test("checking whether a full member has room again affects no machine", async (
   expect(await questions()).toBeGreaterThanOrEqual(before + 6);
 });
 
-test("pods without room in the outer cluster overflow to own hosts, at the outer scheduler's word", async () => {
+test("pods without room in the outer cluster overflow to your own hosts, at the outer scheduler's word", async () => {
   plane = await Plane.start({ own: 2, metal: 0, pods: true });
   const message = "0/1 nodes are available: 1 Insufficient memory.";
   const unschedulable = { type: "PodScheduled", status: "False", reason: "Unschedulable", message };

@@ -35,26 +35,25 @@ interface Rest {
 
 /**
  * Limits calls to each workload cluster: ten seconds per call, some at a time, and a pause after a cluster did not respond, so that its
- * Machines never block all workers of a controller. A manager has one, of which each controller takes its part with `limited`.
+ * Machines never block all workers of a controller. A manager has one, from which each controller derives its own with `limited`.
  */
 export class WorkloadCalls {
   readonly #clock: Clock;
   readonly #limits: WorkloadCallLimits;
-  readonly #rests: Map<string, Rest>;
+  readonly #rests = new Map<string, Rest>();
   readonly #inFlight = new Map<string, number>();
 
-  constructor(clock: Clock, limits: WorkloadCallLimits = {}, rests = new Map<string, Rest>()) {
+  constructor(clock: Clock, limits: WorkloadCallLimits = {}) {
     this.#clock = clock;
     this.#limits = limits;
-    this.#rests = rests;
   }
 
   /**
-   * Returns the part of one controller. Calls in flight are counted apart, since the limit follows from the controller's workers; pauses
-   * are shared, so that a cluster that did not respond to one controller is left alone by all.
+   * Returns the limiter of one controller. Calls in flight are counted apart, since the limit follows from the controller's workers; so are
+   * pauses, since controllers reach a cluster in different ways: repairs through its Machines must not wait for calls to a dead endpoint.
    */
   limited(limits: WorkloadCallLimits = {}): WorkloadCalls {
-    return new WorkloadCalls(this.#clock, limits, this.#rests);
+    return new WorkloadCalls(this.#clock, limits);
   }
 
   /** Runs a call; responses of the server, including errors, pass through, and a timeout becomes WorkloadUnavailable. */
