@@ -1,7 +1,10 @@
+import { inspect } from "node:util";
 import { seededRandom } from "@capstan/apimachinery";
 import { Cluster, KubeadmConfig, KubeadmControlPlane, Secret } from "@capstan/capi";
 import { createCertificateAuthority } from "@capstan/pki";
+import type { Logger } from "@capstan/runtime";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { causesOf } from "./testing/why.ts";
 import { NAMESPACE, World } from "./testing/world.ts";
 
 const KEY = { namespace: NAMESPACE, name: "c1" };
@@ -149,19 +152,61 @@ test("a KubeadmConfig or a template that is deleted under a running control plan
   expect((await world.machines()).map(({ metadata }) => metadata.uid)).toEqual(before);
 });
 
-test("no key or token is in a condition, an event or a log line", async () => {
-  await running(3);
+/** A logger that keeps all lines, as they are before a real one removes secrets. */
+function keepingLogger(lines: string[]): Logger {
+  const keep = (message: string, fields?: object): void => void lines.push(inspect([message, fields], { depth: 8 }));
+  const logger: Logger = { debug: keep, info: keep, warn: keep, error: keep, with: () => logger };
+  return logger;
+}
+
+test("no key or token is in a condition, an event, a log line or what `why` prints", async () => {
+  const lines: string[] = [];
+  await world.close();
+  world = await World.start({ log: keepingLogger(lines) });
+  const explained: unknown[] = [];
+  const look = async (): Promise<void> => {
+    explained.push(
+      await causesOf(world),
+      (await world.get()).status,
+      (await world.machines()).map((each) => each.status),
+    );
+  };
+  world.side.mute = true;
+  await world.addCluster();
+  await world.addPlane({ replicas: 3 });
+  await world.until(async () => (await world.condition("Available")).includes("does not answer"));
+  await look();
+  world.side.mute = false;
+  await world.ready(3);
+  world.side.endpointDown = "no route to host";
+  world.plane.setReachable(NAMESPACE, "c1", false);
+  const [machine] = await world.machines();
+  world.side.broken.add(machine?.status?.nodeRef?.name ?? "");
+  await world.until(async () => (await world.condition("Available")).startsWith("False EndpointDown"));
+  await world.plane.settle(5 * MINUTE_MS);
+  await look();
+  world.side.endpointDown = undefined;
+  world.plane.setReachable(NAMESPACE, "c1", true);
+  world.side.broken.clear();
+  await world.plane.settle(MINUTE_MS);
+  // Controllers log what fails.
+  world.side.keepSpace = () => Promise.reject(new Error("the API answered with 500"));
+  await world.until(() => Promise.resolve(lines.some((line) => line.includes("answered with 500"))), "a log line");
+  Reflect.deleteProperty(world.side, "keepSpace");
   await world.patch({ version: "v1.37.0" });
   await world.ready(3);
+  await look();
   const secrets = (await world.list(Secret)).flatMap(({ data }) => Object.entries(data ?? {}));
   const keys = secrets.filter(([name]) => /key|value|token/.test(name)).map(([, value]) => value);
   expect(keys.length).toBeGreaterThan(0);
+  expect(lines.length).toBeGreaterThan(0);
+  expect(explained.flat().length).toBeGreaterThan(10);
   const said = JSON.stringify([
-    (await world.get()).status,
-    (await world.machines()).map(({ status }) => status),
+    explained,
     (await world.cluster()).status,
     world.plane.events,
     world.plane.failures.map(String),
+    lines,
   ]);
   expect(said).not.toMatch(/PRIVATE KEY|[a-z0-9]{6}\.[a-z0-9]{16}\b/);
   for (const value of keys) {

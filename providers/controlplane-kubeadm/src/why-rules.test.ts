@@ -1,11 +1,9 @@
-import type { KubeObject } from "@capstan/apimachinery";
-import { assess, conditionsOf, Machine, type ObjectNode } from "@capstan/capi";
+import { Machine } from "@capstan/capi";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { REMEDIATION_FOR } from "./annotations.ts";
-import { kubeadmControlPlaneDescription } from "./description.ts";
+import { causesOf } from "./testing/why.ts";
 import { NAMESPACE, World } from "./testing/world.ts";
 
-const HOUR_MS = 3_600_000;
 let world: World;
 
 beforeEach(async () => {
@@ -18,21 +16,7 @@ afterEach(async () => {
 
 /** What `why` says about the conditions that the controller has set, some time later. */
 async function why(about: RegExp): Promise<{ cause: string; steps: readonly string[] }> {
-  const nodeOf = (object: KubeObject & { status?: unknown }, children: ObjectNode[] = []): ObjectNode => ({
-    kind: object.kind,
-    name: object.metadata.name ?? "",
-    conditions: conditionsOf(object),
-    deleting: false,
-    children,
-  });
-  const machines = (await world.machines()).map((machine) => nodeOf(machine));
-  const root = nodeOf(await world.cluster(), [nodeOf(await world.get(), machines)]);
-  const context = {
-    nowMs: world.plane.clock.now() + HOUR_MS,
-    providers: [kubeadmControlPlaneDescription],
-    namespace: NAMESPACE,
-  };
-  const { causes } = assess(root, { ...context, cluster: "c1" });
+  const causes = await causesOf(world);
   const found = causes.find(({ cause }) => about.test(cause));
   if (found === undefined) throw new Error(`no cause is about it: ${causes.map(({ cause }) => cause).join("; ")}`);
   return found;

@@ -13,7 +13,7 @@ import {
   type ObjectOf,
   WorkerPool,
 } from "@capstan/capi";
-import { type Client, type Controller, controller, done, type Kind } from "@capstan/runtime";
+import { type Client, type Controller, controller, done, type Kind, type Logger } from "@capstan/runtime";
 import { addCoreIndexes, coreControllers } from "../../../core/src/controllers.ts";
 import { Plane } from "../../../core/src/testing/plane.ts";
 import { TEST_KINDS, TestMachineTemplate, testProvider } from "../../../core/src/testing/test-infrastructure.ts";
@@ -43,6 +43,7 @@ export interface WorldExtras {
   readonly kinds?: readonly { crd(): Unstructured }[];
   /** Created for it, if not the default one. */
   readonly namespace?: string;
+  readonly log?: Logger;
   readonly controllers?: (side: FakeSide) => Controller[];
 }
 
@@ -68,6 +69,7 @@ export class World {
     const plane = await Plane.start({
       crds: [...KINDS, ...(more.kinds ?? [])].map((kind) => kind.crd()),
       ruled: [KubeadmControlPlane, Machine],
+      ...(more.log === undefined ? {} : { log: more.log }),
       indexes: (cache) => {
         addCoreIndexes(cache);
         addKubeadmControlPlaneIndexes(cache);

@@ -22,6 +22,7 @@ import {
   Cache,
   Client,
   type Controller,
+  type Logger,
   openDialGate,
   type Recorder,
   type RunningControllers,
@@ -44,6 +45,8 @@ export interface PlaneOptions {
   }) => Controller[];
   /** Kinds whose rules and conversions the server obeys, as the manager's does; none unless said. */
   ruled?: readonly ServedKind[];
+  /** Receives everything that is logged. */
+  log?: Logger;
   /** Another clock for the controllers than the server's: for time that jumps. */
   clock?: VirtualClock;
 }
@@ -130,7 +133,7 @@ export class Plane {
       cache,
       clock,
       random,
-      log: silentLogger,
+      log: this.#options.log ?? silentLogger,
       dial: (config) => this.#dial(config.server, transport),
     });
     const stopping = new AbortController();
@@ -139,10 +142,19 @@ export class Plane {
       event: (object, type, reason, _action, note) =>
         this.events.push({ object: `${object.kind}/${object.metadata.name}`, type, reason, note }),
     };
-    const log = { ...silentLogger, error: (_message: string, fields?: object) => this.failures.push(fields) };
+    const { log: target = silentLogger } = this.#options;
+    const recorded = (to: Logger, next: () => Logger): Logger => ({
+      ...to,
+      error: (message, fields) => {
+        this.failures.push(fields);
+        to.error(message, fields);
+      },
+      with: next,
+    });
+    const log = recorded(target, () => recorded(target, () => target));
     const controllers = startControllers(
       this.#options.controllers({ workload, calls: new WorkloadCalls(clock), clock, cache }),
-      { cache, clock, random, log: { ...log, with: () => ({ ...log, with: () => silentLogger }) }, recorder },
+      { cache, clock, random, log, recorder },
       stopping.signal,
     );
     this.#running = {
