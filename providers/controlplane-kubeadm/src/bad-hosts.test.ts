@@ -7,7 +7,9 @@ import { createCertificateAuthority, issueCertificate } from "@capstan/pki";
 import { httpTransport, kindRef } from "@capstan/runtime";
 import { afterEach, describe, expect, test } from "vitest";
 import { TestMachine, TestMachineTemplate } from "../../core/src/testing/test-infrastructure.ts";
+import { bootstrapFailure } from "../../infra-byoh/src/machine/bootstrap-failure.ts";
 import { chooseHost } from "../../infra-byoh/src/machine/choose-host.ts";
+import { causesOf } from "./testing/why.ts";
 import { World, type WorldExtras } from "./testing/world.ts";
 
 const MINUTE_MS = 60_000;
@@ -99,6 +101,32 @@ describe.each([
     }
     await world.ready(3);
   });
+});
+
+/** What a ByoMachine reports when kubeadm fails on a host whose clock BYOH has found to be behind. */
+function behind(nowMs: number): string {
+  const { conditions, ...status } = (hostWith(nowMs, "v1.36.2") as ByoHost).status ?? {};
+  const message =
+    "the host's clock is 2h0m0s behind: certificates and tokens fail because of this; set up NTP on the host";
+  const lastTransitionTime = formatTime(nowMs);
+  const skew = { type: "ClockInSync", status: "False", reason: "ClockSkew", message, lastTransitionTime };
+  const bootstrap = { machineUID: "u1", phase: "Failed", message: "kubeadm init: x509: certificate is not yet valid" };
+  const host = {
+    ...hostWith(nowMs, "v1.36.2"),
+    status: { ...status, bootstrap, conditions: [...(conditions ?? []), skew] },
+  };
+  return bootstrapFailure(host as ByoHost, "the agent cleans up and retries, its log");
+}
+
+test("a host whose clock is not in sync: the control plane names the clock and the cure, and costs one Machine", async () => {
+  await start();
+  const machine = await withoutHost("BootstrapFailed", behind(MINUTE_MS));
+  const expected = /own-1: the host's clock is 2h0m0s behind: .*; set up NTP on the host; .*capstan host logs own-1/;
+  await world.until(async () => expected.test(await world.condition("MachinesReady")), "the clock");
+  expect(await world.condition("Available")).toMatch(/^False NotAvailable/);
+  expect(await writesIn(60)).toBeLessThan(10);
+  expect(JSON.stringify(await causesOf(world))).toContain("set up NTP on the host");
+  expect((await world.machines()).map(({ metadata }) => metadata.uid)).toEqual([machine.metadata.uid]);
 });
 
 /** What a connection says that trusts one authority, and meets a server of another one with the same name. */

@@ -14,6 +14,7 @@ import {
 import type { ByoHost } from "@capstan/host-agent";
 import { isPaused } from "./host/pause.ts";
 import type { ByoMachine } from "./kinds/byo-machine.ts";
+import { bootstrapFailure } from "./machine/bootstrap-failure.ts";
 import { chooseHost, failureDomainOf, hostMatches } from "./machine/choose-host.ts";
 import { heldMember } from "./machine/held-member.ts";
 import type { Hosts } from "./machine/hosts.ts";
@@ -56,16 +57,10 @@ export async function ensureMachine(scope: Scope): Promise<Outcome> {
       `host ${host.metadata.name} is claimed; waiting for its agent to read the bootstrap data`,
     );
   if (bootstrap.phase === "Failed" && bootstrap.holdsEtcdMember === true)
-    return trouble(
-      "BootstrapFailed",
-      `host ${host.metadata.name}: ${bootstrap.message ?? "failed"}; its log: capstan host logs ${host.metadata.name}`,
-    );
+    return trouble("BootstrapFailed", bootstrapFailure(host, "its log"));
   if (bootstrap.phase === "Failed") {
     await removeStaleNode(scope, host);
-    return trouble(
-      "BootstrapFailed",
-      `host ${host.metadata.name}: ${bootstrap.message ?? "failed"}; the agent cleans up and retries, its log: capstan host logs ${host.metadata.name}`,
-    );
+    return trouble("BootstrapFailed", bootstrapFailure(host, "the agent cleans up and retries, its log"));
   }
   const last = bootstrap.steps?.at(-1)?.name;
   return wait(

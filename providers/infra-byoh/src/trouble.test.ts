@@ -111,6 +111,18 @@ test.each([
   expect(onHost("ClockInSync")).toBe("True InSync: ");
 });
 
+test("names the clock of a host when its bootstrap fails, because certificates fail with it", async () => {
+  const fails = '"kubeadm init" exited with code 1: x509: certificate has expired or is not yet valid';
+  await fleet.world.agents.make("host1", { skewMs: -7_200_000, fails });
+  await fleet.pass(130);
+  expect(onHost("ClockInSync")).toContain("False ClockSkew");
+  await fleet.addMachines("m1");
+  await fleet.pass(20);
+  expect(ready()).toMatch(
+    /^False BootstrapFailed: host host1: the host's clock is 2h0m0s behind: certificates and tokens fail because of this; set up NTP on the host; .*not yet valid; .*capstan host logs host1/,
+  );
+});
+
 test.each(["v1.35.1", "v1.33.0"])(
   "skips a host with kubelet %s for a Machine of v1.34.4, and says how to get one",
   async (kubeletVersion) => {
