@@ -176,6 +176,7 @@ test("a recovery that is deleted after etcd has a leader is over: the control pl
   const first = await abandoned();
   started();
   await continued(first);
+  expect(at.world.plane.events.map(({ reason }) => reason)).toContain("RecoveryOver");
 });
 
 test("continues although the manager is killed after any write, and the recovery is deleted while none runs", async () => {
