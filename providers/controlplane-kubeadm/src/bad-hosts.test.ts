@@ -131,7 +131,8 @@ test("a host whose clock is not in sync: the control plane names the clock and t
 
 /** What a connection says that trusts one authority, and meets a server of another one with the same name. */
 async function foreignAnswer(): Promise<string> {
-  const times = { nowMs: Date.now(), notBeforeMs: Date.now() - MINUTE_MS, validMs: 3_600_000 };
+  const nowMs = systemClock.now();
+  const times = { nowMs, notBeforeMs: nowMs - MINUTE_MS, validMs: 3_600_000 };
   const authority = (seed: number) =>
     createCertificateAuthority({
       ...times,

@@ -164,7 +164,7 @@ class HttpTransport implements Transport {
       });
     } catch (error) {
       if (isAborted(signal)) throw error;
-      const peer = await untrustedPeer(this.#config, error);
+      const peer = await untrustedPeer(this.#config, error, this.#clock);
       const reason = peer === undefined ? reasonOf(error) : `${reasonOf(error)}; ${peer}`;
       throw new Error(`${this.#base} cannot be reached: ${reason}`, { cause: error });
     }

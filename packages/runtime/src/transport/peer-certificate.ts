@@ -1,4 +1,5 @@
 import { connect, type PeerCertificate } from "node:tls";
+import type { Clock } from "@capstan/apimachinery";
 import { guardOf } from "./agents.ts";
 import type { ClientConfig } from "./client-config.ts";
 
@@ -12,18 +13,18 @@ const MAX_NAME = 120;
  * Names the certificate that a server showed when it was not trusted; undefined for other errors. The error does not carry the
  * certificate, so it is fetched by another handshake, in which nothing is sent and no client certificate is offered.
  */
-export async function untrustedPeer(config: ClientConfig, error: unknown): Promise<string | undefined> {
+export async function untrustedPeer(config: ClientConfig, error: unknown, clock: Clock): Promise<string | undefined> {
   const code = String((error as { code?: unknown } | undefined)?.code ?? "");
   if (!UNTRUSTED.test(code) || config.connect !== undefined || config.proxyUrl !== undefined) return undefined;
   // A server name that cannot be sent must not hide the first error.
-  const shown = await certificateOf(config).catch(() => undefined);
+  const shown = await certificateOf(config, clock).catch(() => undefined);
   if (shown === undefined) return undefined;
   const names = (shown.subjectaltname ?? "").replaceAll("DNS:", "").replaceAll("IP Address:", "");
   const also = names === "" ? "" : ` (${printable(names)})`;
   return `its certificate is that of ${nameOf(shown.subject)}${also}, issued by ${nameOf(shown.issuer)}`;
 }
 
-async function certificateOf(config: ClientConfig): Promise<PeerCertificate | undefined> {
+async function certificateOf(config: ClientConfig, clock: Clock): Promise<PeerCertificate | undefined> {
   const { hostname, port } = new URL(config.server);
   const host = hostname.replace(/^\[|\]$/g, "");
   const { serverName = host } = config.tls ?? {};
@@ -36,21 +37,21 @@ async function certificateOf(config: ClientConfig): Promise<PeerCertificate | un
       ...named,
       ...guardOf(config),
       rejectUnauthorized: false,
-      timeout: TIMEOUT_MS,
     });
     const end = (found?: PeerCertificate): void => {
+      cancel();
       socket.destroy();
       resolve(found);
     };
+    const cancel = clock.after(TIMEOUT_MS, () => end());
     socket.once("secureConnect", () => end(socket.getPeerCertificate()));
     socket.once("error", () => end());
-    socket.once("timeout", () => end());
   });
 }
 
 function nameOf(name: PeerCertificate["subject"] | undefined): string {
   const parts = Object.entries(name ?? {}).flatMap(([key, value]) => [value].flat().map((each) => `${key}=${each}`));
-  return parts.length === 0 ? "nobody" : printable(parts.join(","));
+  return parts.length === 0 ? "no name" : printable(parts.join(","));
 }
 
 /** Whoever answers chooses the names. */

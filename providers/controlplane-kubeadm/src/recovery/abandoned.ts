@@ -15,7 +15,7 @@ export function holdsNothing(recovery: ControlPlaneRecovery | undefined): boolea
  * then. Returns whether one is still held.
  */
 export async function releaseAbandoned(
-  { namespace = "", name }: Request,
+  { namespace, name }: Request,
   context: ReconcileContext,
   deps: Pick<RecoveryDeps, "ways" | "side">,
 ): Promise<boolean> {
