@@ -15,6 +15,11 @@ export const KUBERNETES_REASONS: ReasonCatalogue = {
   },
   BootstrapSucceeded: { meaning: "The bootstrap script has run." },
   Bootstrapping: { meaning: "The node has started and runs its bootstrap script." },
+  ClaimLost: {
+    meaning:
+      "A PersistentVolumeClaim with the data of a control plane machine is deleted, so that its pod is not created again.",
+    cure: REPLACE,
+  },
   ClaimPending: {
     meaning: "A PersistentVolumeClaim of the machine has no volume.",
     cure: "Correct the StorageClass, or create a volume.",

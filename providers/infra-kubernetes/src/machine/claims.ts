@@ -28,6 +28,14 @@ export function claimsOf(host: HostCluster, key: Key): PersistentVolumeClaim[] {
   return host.of(PersistentVolumeClaim, ownerOf("kubernetesmachine", key));
 }
 
+/** Returns the names of claims that a machine wants and does not have any more. */
+export function missingClaims(host: HostCluster, { spec }: KubernetesMachine, key: Key): string[] {
+  const present = claimsOf(host, key).filter(({ metadata }) => metadata.deletionTimestamp === undefined);
+  const names = new Set(present.map(({ metadata }) => metadata.name));
+  const wanted = (spec?.volumeClaimTemplates ?? []).map(({ metadata }) => claimName(metadata.name, key.name));
+  return wanted.filter((name) => !names.has(name));
+}
+
 /** Returns whether the claims stay when the machine is deleted. */
 export function keepsClaims({ spec }: KubernetesMachine): boolean {
   return spec?.persistentVolumeClaimRetentionPolicy?.whenDeleted === "Retain";

@@ -196,7 +196,7 @@ function bootstrapCondition(object: KubernetesMachine, state: PodState): Conditi
 }
 
 async function create(scope: Scope, place: Place, key: Key): Promise<Outcome> {
-  const lost = await recreation(scope).lost();
+  const lost = await recreation(scope).lost(place, key);
   if (lost !== undefined) return lost;
   const input = inputOf(scope, key);
   const refused = await refusal(scope, place, input);

@@ -1,5 +1,5 @@
 import { Cluster } from "@capstan/capi";
-import type { Pod } from "@capstan/workloads";
+import { PersistentVolumeClaim, type Pod } from "@capstan/workloads";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { World } from "../testing/world.ts";
 
@@ -61,6 +61,18 @@ test.each([
     expect((await world.get()).status?.restarts).toBe(1);
   },
 );
+
+test("does not create the lost pod of a control plane again when a claim with its data is deleted too", async () => {
+  await controlPlane(IDENTITY, 1);
+  const etcd = { kind: PersistentVolumeClaim, namespace: "default", name: "var-lib-etcd-m1" };
+  await world.client.patch(etcd, { metadata: { finalizers: null } });
+  await world.client.delete(etcd, { gracePeriodSeconds: 0 });
+  await lose();
+  expect(await world.pod()).toBeUndefined();
+  const condition = await world.condition();
+  expect(condition).toMatchObject({ status: "False", reason: "ClaimLost" });
+  expect(condition?.message).toContain("var-lib-etcd-m1");
+});
 
 test("does not create the pod of a control plane again when it has become one of several", async () => {
   await controlPlane(["var-lib-etcd"], 1);

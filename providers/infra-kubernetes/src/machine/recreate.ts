@@ -1,8 +1,17 @@
 import { findCondition, formatDuration, parseDuration } from "@capstan/apimachinery";
-import { conditionsOf, failed, type Outcome, REMEDIATE_MACHINE_ANNOTATION, wait } from "@capstan/capi";
+import {
+  conditionsOf,
+  failed,
+  isControlPlaneMachine,
+  type Outcome,
+  REMEDIATE_MACHINE_ANNOTATION,
+  wait,
+} from "@capstan/capi";
 import type { Pod } from "@capstan/workloads";
 import type { Place } from "../backend.ts";
 import type { KubernetesMachine } from "../kinds/kubernetes-machine.ts";
+import type { Key } from "../names.ts";
+import { missingClaims } from "./claims.ts";
 import type { Scope } from "./ensure.ts";
 import { recreationProblem, wantsRecreation } from "./kept-data.ts";
 import { awaitsReplacement } from "./outer-drain.ts";
@@ -18,7 +27,7 @@ const REPLACE = "Delete the Machine, or let a MachineHealthCheck do it, to have 
 /** Decides what happens when a machine's pod is lost. */
 export interface Recreation {
   /** Returns why a pod that does not exist must not be created; undefined when it may. */
-  lost(): Promise<Outcome | undefined>;
+  lost(place: Place, key: Key): Promise<Outcome | undefined>;
   /** What to do about a pod that will not run again. */
   ended(place: Place, pod: Pod, state: Ended): Promise<Outcome>;
   /** Returns a failure, and has the machine replaced, if a pod that was created again takes too long. */
@@ -57,8 +66,15 @@ export function recreation(scope: Scope): Recreation {
   return {
     recheckMs,
     timeout,
-    lost: async () => {
+    lost: async ({ host }, key) => {
       if (!had) return undefined;
+      // A new volume is empty: with it the pod of a control plane would start an empty cluster behind the same endpoint.
+      const missing = recreates && isControlPlaneMachine(machine) ? missingClaims(host, object, key) : [];
+      if (missing.length > 0)
+        return await lostForGood(
+          "ClaimLost",
+          `The claims with the data of the machine are deleted: ${missing.join(", ")}`,
+        );
       if (recreates) return (await timeout("there is no pod")) ?? pause();
       return await lostForGood("PodLost", `The pod was deleted in the outer cluster${because}`);
     },
