@@ -71,35 +71,22 @@ export const STAGES = [
   e2e("hosted-shared", HOSTED),
   e2e("hosted-day2", [...HOSTED, "tests/e2e/oidc-issuer.ts", "tests/e2e/harness/object-store.ts"]),
   e2e("hosted-s3", [...HOSTED, "tests/e2e/harness/object-store.ts"]),
-  // Runs with --all until it is known why etcd's restore once found the control plane Available, without the data, before it had begun.
-  {
-    ...e2e("hosted-pods", [
-      ...HOSTED,
-      "tests/e2e/hosted-world.ts",
-      "tests/e2e/hosted-pods",
-      "tests/e2e/capstan/manager.ts",
-    ]),
-    long: true,
-  },
-  // Runs with --all until it has passed as a whole.
-  {
-    ...e2e("pods-as-nodes", [
-      ...HARNESS,
-      "providers/infra-kubernetes/",
-      "packages/node-image/",
-      "packages/userdata/src/compile/",
-      "packages/workloads/src/pods/",
-      "tests/e2e/pods-world.ts",
-      "tests/e2e/pods-as-nodes",
-      "tools/cni/",
-    ]),
-    long: true,
-  },
+  e2e("hosted-pods", [...HOSTED, "tests/e2e/hosted-world.ts", "tests/e2e/hosted-pods", "tests/e2e/capstan/manager.ts"]),
+  e2e("pods-as-nodes", [
+    ...HARNESS,
+    "providers/infra-kubernetes/",
+    "packages/node-image/",
+    "packages/userdata/src/compile/",
+    "packages/workloads/src/pods/",
+    "tests/e2e/pods-world.ts",
+    "tests/e2e/pods-as-nodes",
+    "tools/cni/",
+  ]),
   e2e("placements", HOSTED),
   e2e("renewal", [...HOSTED, "packages/pki/"]),
   e2e("byoh", OWN_HOSTS),
-  // Their durations are estimates, and they take no turns before a run has measured them.
-  { ...e2e("kcp", [...HARNESS, ...OWN_HOSTS, ...MACHINES]), long: true },
+  e2e("kcp", [...HARNESS, ...OWN_HOSTS, ...MACHINES]),
+  // The durations of these are estimates, and they take no turns before a run has measured them.
   { ...e2e("kcp-failure", MACHINES), long: true },
   { ...e2e("kcp-rollout", MACHINES), long: true },
   { ...e2e("kcp-recovery", [...MACHINES, "packages/backup/", "packages/etcd/"]), long: true },
