@@ -41,15 +41,22 @@ export function newRecord(order: VmOrder): VmRecord {
 
 const fileOf = (folder: string): string => join(folder, "machine.json");
 
-/** Reads the record of a machine; undefined when there is none. */
+/** Reads the record of a machine; undefined when there is none. Throws when it cannot be read, or is not a record. */
 export async function readVmRecord(folder: string): Promise<VmRecord | undefined> {
-  try {
-    const record: unknown = JSON.parse(await readFile(fileOf(folder), "utf8"));
-    return isObject(record) && isObject(record["order"]) ? (record as unknown as VmRecord) : undefined;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+  const file = fileOf(folder);
+  const text = await readFile(file, "utf8").catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT") return undefined;
     throw error;
+  });
+  if (text === undefined) return undefined;
+  let record: unknown;
+  try {
+    record = JSON.parse(text);
+  } catch (error) {
+    throw new Error(`${file} is not JSON; restore it from a backup`, { cause: error });
   }
+  if (isObject(record) && isObject(record["order"])) return record as unknown as VmRecord;
+  throw new Error(`${file} is not the record of a machine; restore it from a backup`);
 }
 
 /** Replaces the record of a machine. */

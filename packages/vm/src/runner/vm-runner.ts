@@ -33,7 +33,7 @@ export class VmRunner {
 
   /** Takes up the machines that an earlier manager left. Call once, before anything else. */
   async resume(): Promise<void> {
-    for (const name of await readdir(this.#root).catch(() => [] as string[])) {
+    for (const name of await this.#folders()) {
       const record = await readVmRecord(join(this.#root, name)).catch(() => undefined);
       if (record !== undefined && folderName(record.order.id) === name) await this.#find(record.order.id);
     }
@@ -89,10 +89,10 @@ export class VmRunner {
     return (await Promise.all(this.#machines.values())).map(({ order }) => order);
   }
 
-  /** Deletes images that no machine uses. */
+  /** Deletes images that no machine uses; none while the record of any machine cannot be read. */
   async evictImages(): Promise<void> {
-    const machines = await Promise.all(this.#machines.values());
-    await this.#deps.images.evict(new Set(machines.flatMap(({ image }) => image ?? [])));
+    const used = await this.#usedImages().catch(() => undefined);
+    if (used !== undefined) await this.#deps.images.evict(used);
   }
 
   /** Lets go of all machines, which keep running. */
@@ -100,6 +100,24 @@ export class VmRunner {
     this.#closed = true;
     this.#unsubscribe();
     for (const machine of await Promise.all(this.#machines.values())) machine.close();
+  }
+
+  async #usedImages(): Promise<Set<string>> {
+    const machines = await Promise.all(this.#machines.values());
+    const used = new Set(machines.flatMap(({ image }) => image ?? []));
+    for (const name of await this.#folders()) {
+      const record = await readVmRecord(join(this.#root, name));
+      if (record?.image !== undefined) used.add(record.image.file);
+    }
+    return used;
+  }
+
+  /** Without the directory there are no machines; when it cannot be read, they are unknown. */
+  async #folders(): Promise<string[]> {
+    return await readdir(this.#root).catch((error: NodeJS.ErrnoException) => {
+      if (error.code === "ENOENT") return [];
+      throw error;
+    });
   }
 
   async #known(id: string): Promise<Vm> {
