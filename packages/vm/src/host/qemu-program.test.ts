@@ -1,4 +1,4 @@
-import { chmod, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { chmod, mkdtemp, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { VirtualClock } from "@capstan/apimachinery";
@@ -50,4 +50,20 @@ test("falls back to emulation when the probe fails", async () => {
     accelerator: "tcg",
     message: expect.stringContaining("Permission"),
   });
+});
+
+test("probes KVM again after a probe that failed", async () => {
+  const found = await qemu(`test -e ${folder}/works && exit 33; exit 1`);
+  expect((await found.accelerator()).accelerator).toBe("tcg");
+  await writeFile(join(folder, "works"), "");
+  expect((await found.accelerator()).accelerator).toBe("kvm");
+});
+
+test("probes KVM again after a probe that could not be made", async () => {
+  const found = await qemu("exit 33");
+  const other = `${folder}-moved`;
+  await rename(folder, other);
+  await expect(found.accelerator()).rejects.toThrow("ENOENT");
+  await rename(other, folder);
+  expect((await found.accelerator()).accelerator).toBe("kvm");
 });

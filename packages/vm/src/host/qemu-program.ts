@@ -15,7 +15,7 @@ export interface QemuProgram {
   readonly program: string;
   /** Its version; throws a VmProblem when it is missing or too old. */
   version(): Promise<string>;
-  /** Which accelerator works, found out once. */
+  /** Which accelerator works; that KVM works is found out once. */
   accelerator(): Promise<AcceleratorVerdict>;
 }
 
@@ -37,10 +37,16 @@ export function qemuProgram({ clock, program = "qemu-system-x86_64", folder, use
   };
   let version: string | undefined;
   let verdict: Promise<AcceleratorVerdict> | undefined;
+  // A failure may be transient, such as a host that is busy.
+  const lasting = (probing: Promise<AcceleratorVerdict>): Promise<AcceleratorVerdict> => {
+    const forget = (): void => void (verdict = undefined);
+    probing.then(({ accelerator }) => (accelerator === "kvm" ? undefined : forget()), forget);
+    return probing;
+  };
   return {
     program,
     version: async () => (version ??= await versionOf(program, run, clock)),
-    accelerator: () => (verdict ??= probe(folder, run, clock)),
+    accelerator: () => (verdict ??= lasting(probe(folder, run, clock))),
   };
 }
 

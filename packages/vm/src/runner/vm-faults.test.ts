@@ -63,3 +63,18 @@ describe("keeps images", () => {
     expect(await images()).toBe(0);
   });
 });
+
+test("one machine that cannot be taken up does not keep the others from it", async () => {
+  await world.run();
+  await world.runner.close();
+  const { processes } = world;
+  const find = processes.isRunning.bind(processes);
+  let calls = 0;
+  processes.isRunning = (identity) => {
+    if (calls++ === 0) throw new Error("no permission");
+    return find(identity);
+  };
+  await world.restartManager();
+  await world.phase("running");
+  expect(processes.started).toHaveLength(1);
+});

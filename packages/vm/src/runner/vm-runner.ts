@@ -35,7 +35,9 @@ export class VmRunner {
   async resume(): Promise<void> {
     for (const name of await this.#folders()) {
       const record = await readVmRecord(join(this.#root, name)).catch(() => undefined);
-      if (record !== undefined && folderName(record.order.id) === name) await this.#find(record.order.id);
+      if (record === undefined || folderName(record.order.id) !== name) continue;
+      // The next request for this machine reports why, and the others are taken up nevertheless.
+      await this.#find(record.order.id).catch(() => undefined);
     }
     await this.evictImages();
   }
@@ -86,7 +88,7 @@ export class VmRunner {
 
   /** The orders of all machines. */
   async list(): Promise<VmOrder[]> {
-    return (await Promise.all(this.#machines.values())).map(({ order }) => order);
+    return (await this.#opened()).map(({ order }) => order);
   }
 
   /** Deletes images that no machine uses; none while the record of any machine cannot be read. */
@@ -99,11 +101,17 @@ export class VmRunner {
   async close(): Promise<void> {
     this.#closed = true;
     this.#unsubscribe();
-    for (const machine of await Promise.all(this.#machines.values())) machine.close();
+    for (const machine of await this.#opened()) machine.close();
+  }
+
+  /** All machines but those that cannot be taken up. */
+  async #opened(): Promise<Vm[]> {
+    const settled = await Promise.allSettled(this.#machines.values());
+    return settled.flatMap((each) => (each.status === "fulfilled" ? [each.value] : []));
   }
 
   async #usedImages(): Promise<Set<string>> {
-    const machines = await Promise.all(this.#machines.values());
+    const machines = await this.#opened();
     const used = new Set(machines.flatMap(({ image }) => image ?? []));
     for (const name of await this.#folders()) {
       const record = await readVmRecord(join(this.#root, name));

@@ -91,7 +91,12 @@ export class ProcessPlacement implements Placement {
       host.runner.subscribe((id) => {
         for (const listener of this.#listeners) listener(keyOfId(id));
       });
-      await host.runner.resume();
+      try {
+        await host.runner.resume();
+      } catch (error) {
+        await host.close().catch(() => undefined);
+        throw error;
+      }
       return host;
     })();
     this.#host = opening;
