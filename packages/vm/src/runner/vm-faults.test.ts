@@ -1,4 +1,4 @@
-import { readdir, readFile, rm, utimes, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, rm, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { ID, RunnerWorld } from "../testing/runner-world.ts";
@@ -77,4 +77,14 @@ test("one machine that cannot be taken up does not keep the others from it", asy
   await world.restartManager();
   await world.phase("running");
   expect(processes.started).toHaveLength(1);
+});
+
+test("shuts a guest down although the record cannot be written", async () => {
+  await world.run();
+  const file = join(await folder(), "machine.json");
+  await rm(file);
+  await mkdir(join(file, "taken"), { recursive: true });
+  await world.runner.powerOff(ID, 60_000);
+  await world.clock.advance(5000);
+  await world.phase("terminated");
 });

@@ -135,7 +135,8 @@ export class Vm {
       this.#cancelRestart = undefined;
       if (record.process === undefined) await this.#end("terminated", "Terminated", "the machine is powered off");
       else {
-        await this.#starter.write();
+        // On a full disk the guest shuts down nevertheless, which may free space.
+        await this.#starter.write().catch(() => undefined);
         this.#converse();
       }
     });
@@ -384,7 +385,7 @@ export class Vm {
     this.#record.ended = { phase, reason, message };
     // A seed holds tokens and keys, and is of no use to a machine that never starts again.
     if (phase === "terminated") await rm(filesOf(this.#folder).seed, { force: true });
-    await this.#starter.write();
+    await this.#starter.write().catch(() => undefined);
     this.#set(phase, reason, message);
   }
 
