@@ -1,4 +1,4 @@
-import { readdir, readFile, stat, truncate, writeFile } from "node:fs/promises";
+import { readdir, readFile, rm, stat, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { ID, RunnerWorld } from "../testing/runner-world.ts";
@@ -198,6 +198,29 @@ describe("is deleted", () => {
     expect(await readdir(join(world.folder, "vms"))).toEqual([]);
     expect(await world.runner.status(ID)).toBeUndefined();
     await world.runner.destroy(ID);
+  });
+
+  test("although an earlier manager was killed after it had deleted the record", async () => {
+    await world.run();
+    const left = await folder();
+    await world.runner.close();
+    world.processes.last.exit(0);
+    await rm(join(left, "machine.json"));
+    await world.restartManager();
+    await world.runner.destroy(ID);
+    expect(await readdir(join(world.folder, "vms"))).toEqual([]);
+  });
+
+  test("and another one of its name never gets its disks, even if the record was deleted alone", async () => {
+    await world.run();
+    const left = await folder();
+    await world.runner.close();
+    world.processes.last.exit(0);
+    await rm(join(left, "machine.json"));
+    await writeFile(join(left, "data-of-before"), "secret");
+    await world.restartManager();
+    await world.run();
+    expect(await readdir(await folder())).not.toContain("data-of-before");
   });
 
   test("by a manager that has not started it", async () => {

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
+import { removeReclaimed } from "@capstan/os";
 import type { VmSeed } from "../seed/seed.ts";
 import type { GuestCommandResult } from "../sockets/guest-agent.ts";
 import { Vm } from "./vm.ts";
@@ -61,8 +62,8 @@ export class VmRunner {
   /** Powers a machine off at once, and deletes it with its disks. Safe to repeat. */
   async destroy(id: string): Promise<void> {
     const machine = await this.#find(id);
-    if (machine === undefined) return;
-    await machine.destroy();
+    if (machine === undefined) await this.#removeRest(id);
+    else await machine.destroy();
     this.#machines.delete(id);
     await this.evictImages();
   }
@@ -144,7 +145,12 @@ export class VmRunner {
   #open(id: string, order: VmOrder): Promise<Vm> {
     const folder = join(this.#root, folderName(id));
     const opening = (async () => {
-      const record = (await readVmRecord(folder)) ?? newRecord(order);
+      let record = await readVmRecord(folder);
+      if (record === undefined) {
+        // A machine never gets the disks of an earlier one of its name.
+        await this.#removeRest(id);
+        record = newRecord(order);
+      }
       const machine = new Vm(this.#deps, folder, record, () => this.#tell(id));
       await machine.resume();
       return machine;
@@ -152,6 +158,12 @@ export class VmRunner {
     this.#machines.set(id, opening);
     opening.catch(() => this.#machines.delete(id));
     return opening;
+  }
+
+  /** Removes what a deletion that was interrupted left: the record may be deleted before the disks. */
+  async #removeRest(id: string): Promise<void> {
+    await removeReclaimed(join(this.#root, folderName(id)));
+    await this.#deps.users?.release(id);
   }
 
   #tell(id: string): void {
