@@ -23,7 +23,7 @@ import {
 import { BY_CLUSTER, clusterKey } from "../cluster/indexes.ts";
 import { REVISION_ANNOTATION } from "../machine-deployment/revision.ts";
 import { BY_CONTROLLER, BY_DEPLOYMENT, BY_NODE, BY_PROVIDER_ID, controllerKey, inCluster } from "../shared/indexes.ts";
-import { reconcileMachine } from "./machine.reconcile.ts";
+import { type MachineDeps, reconcileMachine } from "./machine.reconcile.ts";
 import type { NodeKeys } from "./node-keys.ts";
 
 const CONCURRENCY = 100;
@@ -35,7 +35,7 @@ export function machineController(
   shared: WorkloadCalls,
   keys: NodeKeys,
 ): Controller {
-  const calls = shared.limited();
+  const deps: MachineDeps = { workload, calls: shared.limited(), keys, nodeDeletions: new Map() };
   return (
     controller("machine")
       .for(Machine)
@@ -56,7 +56,7 @@ export function machineController(
       .concurrency(CONCURRENCY)
       .rank(1)
       .deferStatus(CONTRACT_STATUS)
-      .reconcile((request, context) => reconcileMachine(request, context, { workload, calls, keys }))
+      .reconcile((request, context) => reconcileMachine(request, context, deps))
   );
 }
 

@@ -39,6 +39,11 @@ export interface MachineDeletion {
 }
 
 const DEFAULT_NODE_DELETION_SECONDS = 10;
+/**
+ * How long a manager tries to delete a Node before it gives up, however long the deletion of the Machine has taken before: it may have just
+ * started and not be connected yet, or the endpoint may be moving. No other controller deletes the Node afterwards.
+ */
+const NODE_DELETION_TRY_MS = 10_000;
 const POLL_MS = 2000;
 
 /**
@@ -207,8 +212,8 @@ class Deletion {
     if (name === undefined) return undefined;
     if (connection.state === "connected" && node === undefined) return undefined;
     const seconds = machine.spec.deletion?.nodeDeletionTimeoutSeconds ?? DEFAULT_NODE_DELETION_SECONDS;
-    if (this.#exceeded(machine.metadata.deletionTimestamp, seconds) && connection.state !== "connected")
-      return undefined;
+    const givesUp = this.#exceeded(machine.metadata.deletionTimestamp, seconds) && this.#hasTriedNode();
+    if (givesUp && connection.state !== "connected") return undefined;
     let problem: string;
     let retryMs = POLL_MS;
     if (connection.state === "connected") {
@@ -220,14 +225,23 @@ class Deletion {
         problem = error instanceof Error ? error.message : String(error);
         if (error instanceof WorkloadUnavailable) retryMs = error.retryMs;
         this.#event("Warning", "FailedDeleteNode", "DeleteNode", `error deleting Machine's node: ${problem}`);
-        if (this.#exceeded(machine.metadata.deletionTimestamp, seconds)) return undefined;
+        if (givesUp) return undefined;
       }
     } else problem = connection.error;
     return this.#waiting("DeletingNode", `Node ${name} cannot be deleted yet: ${problem}`, retryMs);
   }
 
+  #hasTriedNode(): boolean {
+    const { uid = "" } = this.#scope.machine.metadata;
+    const nowMs = this.#context.clock.monotonic();
+    const sinceMs = this.#deps.nodeDeletions.get(uid) ?? nowMs;
+    this.#deps.nodeDeletions.set(uid, sinceMs);
+    return nowMs - sinceMs >= NODE_DELETION_TRY_MS;
+  }
+
   async finish(): Promise<MachineDeletion> {
     await releaseFinalizer(this.#context.client, this.#scope.machine, MACHINE_FINALIZER);
+    this.#deps.nodeDeletions.delete(this.#scope.machine.metadata.uid ?? "");
     return { gone: true, reason: "DeletionCompleted", message: "", times: this.#times };
   }
 

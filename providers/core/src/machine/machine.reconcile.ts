@@ -42,6 +42,8 @@ export interface MachineDeps {
   workload: WorkloadClusters;
   calls: WorkloadCalls;
   keys: NodeKeys;
+  /** When this manager first tried to delete the Node of a deleted Machine, by its UID. */
+  nodeDeletions: Map<string, number>;
 }
 
 /** Reconciles a Machine: waits for bootstrap data, infrastructure and Node, or deletes them. */
